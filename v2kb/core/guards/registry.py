@@ -1,0 +1,97 @@
+"""The registry of guards and their SQL on SQLite and PostgreSQL."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+class Guard(Protocol):
+    """A named set of triggers on one table."""
+
+    table: str
+
+    def statements(self, vendor: str) -> dict[str, str]:
+        """Trigger name -> SQL that creates it, for `vendor` ("sqlite" or "postgresql")."""
+
+
+def _raise_function(name: str, text: str) -> str:
+    return (
+        f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN RAISE EXCEPTION '{text}' USING ERRCODE = 'integrity_constraint_violation'; END $$;"
+    )
+
+
+@dataclass(frozen=True)
+class Immutable:
+    """Rows of `table` can be added, never changed or removed (nor truncated, nor replaced)."""
+
+    table: str
+
+    def statements(self, vendor: str) -> dict[str, str]:
+        text = f"v2kb:database.immutable:Rows of {self.table} can be added, never changed or removed."
+        names = {event: f"guard_{self.table}_{event}" for event in ("update", "delete", "replace", "truncate")}
+        if vendor == "sqlite":
+            return {
+                names["update"]: (
+                    f"CREATE TRIGGER {names['update']} BEFORE UPDATE ON {self.table} BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                ),
+                names["delete"]: (
+                    f"CREATE TRIGGER {names['delete']} BEFORE DELETE ON {self.table} BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                ),
+                names["replace"]: (
+                    f"CREATE TRIGGER {names['replace']} BEFORE INSERT ON {self.table} "
+                    f"WHEN EXISTS (SELECT 1 FROM {self.table} WHERE id = NEW.id) "
+                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                ),
+            }
+        function = f"guard_{self.table}"
+        create = _raise_function(function, text)
+        return {
+            names["update"]: (
+                f"{create} CREATE TRIGGER {names['update']} BEFORE UPDATE OR DELETE ON {self.table} "
+                f"FOR EACH ROW EXECUTE FUNCTION {function}();"
+            ),
+            names["truncate"]: (
+                f"{create} CREATE TRIGGER {names['truncate']} BEFORE TRUNCATE ON {self.table} "
+                f"FOR EACH STATEMENT EXECUTE FUNCTION {function}();"
+            ),
+        }
+
+
+@dataclass(frozen=True)
+class TriggerGuard:
+    """A condition on inserted rows: `refuse_when` is SQL over NEW, the same text for both databases."""
+
+    table: str
+    name: str
+    code: str
+    message: str
+    refuse_when: str
+
+    def statements(self, vendor: str) -> dict[str, str]:
+        trigger = f"guard_{self.table}_{self.name}"
+        text = f"v2kb:{self.code}:{self.message}"
+        if vendor == "sqlite":
+            return {
+                trigger: (
+                    f"CREATE TRIGGER {trigger} BEFORE INSERT ON {self.table} WHEN {self.refuse_when} "
+                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                )
+            }
+        return {
+            trigger: (
+                f"CREATE OR REPLACE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+                f"IF {self.refuse_when} THEN RAISE EXCEPTION '{text}' USING ERRCODE = 'integrity_constraint_violation'; "
+                f"END IF; RETURN NEW; END $$; "
+                f"CREATE TRIGGER {trigger} BEFORE INSERT ON {self.table} FOR EACH ROW EXECUTE FUNCTION {trigger}();"
+            )
+        }
+
+
+GUARDS: list[Guard] = []
+
+
+def register(*guards: Guard) -> None:
+    """Declare guards; called from the `guards` module of each app as it becomes ready."""
+    for guard in guards:
+        if guard not in GUARDS:
+            GUARDS.append(guard)

@@ -1,0 +1,4 @@
+from v2kb.core.models.activity import Activity, ActivityHead
+from v2kb.core.models.user import User
+
+__all__ = ["Activity", "ActivityHead", "User"]

@@ -1,0 +1,8 @@
+"""WSGI entry point: `gunicorn v2kb.wsgi`."""
+
+import os
+
+from django.core.wsgi import get_wsgi_application
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "v2kb.settings")
+application = get_wsgi_application()
