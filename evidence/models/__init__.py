@@ -1,0 +1,18 @@
+from evidence.models.lever import Lever, LeverAlias
+from evidence.models.proposal import Proposal, ProposalDecision
+from evidence.models.receipt import RunReceipt
+from evidence.models.row import CodeSeries, EvidenceRevision, EvidenceRow, Flag, Supersession, Verdict
+
+__all__ = [
+    "CodeSeries",
+    "EvidenceRevision",
+    "EvidenceRow",
+    "Flag",
+    "Lever",
+    "LeverAlias",
+    "Proposal",
+    "ProposalDecision",
+    "RunReceipt",
+    "Supersession",
+    "Verdict",
+]

@@ -1,0 +1,68 @@
+"""What the database refuses of this app's tables."""
+
+from v2kb.core.guards import Immutable, TriggerGuard, register
+
+register(
+    *(
+        Immutable(f"kernels_{table}")
+        for table in (
+            "opcontract",
+            "opstop",
+            "specrevision",
+            "citation",
+            "submission",
+            "position",
+            "comment",
+            "mechanismmark",
+            "gateresult",
+            "approval",
+            "preregistration",
+            "fileblob",
+            "kernelversion",
+            "versionfile",
+            "runresult",
+            "judgement",
+        )
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="gate",
+        code="spec.gate_not_passed",
+        message="An approval needs a stored passing gate result of the same revision and hash.",
+        refuse_when=(
+            "NOT EXISTS (SELECT 1 FROM kernels_gateresult g JOIN kernels_specrevision r ON r.id = g.revision_id "
+            "WHERE g.id = NEW.gate_result_id AND g.revision_id = NEW.revision_id AND g.passed "
+            "AND g.revision_hash = r.content_hash AND NEW.revision_hash = r.content_hash)"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="author",
+        code="spec.approver_is_author",
+        message="A contributor of a spec cannot approve it.",
+        refuse_when=(
+            "EXISTS (SELECT 1 FROM kernels_specrevision mine JOIN kernels_specrevision other ON other.spec_id = mine.spec_id "
+            "WHERE mine.id = NEW.revision_id AND other.author_id = NEW.approver_id)"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="newest",
+        code="spec.not_newest",
+        message="Only the newest revision of a spec can be approved.",
+        refuse_when=(
+            "EXISTS (SELECT 1 FROM kernels_specrevision mine JOIN kernels_specrevision other ON other.spec_id = mine.spec_id "
+            "WHERE mine.id = NEW.revision_id AND other.number > mine.number)"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="position",
+        code="spec.no_approving_position",
+        message="An approval needs an approving position on correctness by the approver.",
+        refuse_when=(
+            "NOT EXISTS (SELECT 1 FROM kernels_position p WHERE p.revision_id = NEW.revision_id "
+            "AND p.user_id = NEW.approver_id AND p.aspect = 'correctness' AND p.position = 'approve')"
+        ),
+    ),
+)

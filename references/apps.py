@@ -1,0 +1,9 @@
+from django.apps import AppConfig
+
+
+class ReferencesConfig(AppConfig):
+    name = "references"
+    verbose_name = "References"
+
+    def ready(self) -> None:
+        from references import guards  # noqa: F401

@@ -1,0 +1,43 @@
+"""The frame's own pages: password change and health."""
+
+from django.contrib.auth import views as auth_views
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.urls import reverse_lazy
+
+from v2kb.core.actor import actor_from_request
+from v2kb.core.health import health_report
+from v2kb.core.services import password_changed
+
+
+class PasswordChange(auth_views.PasswordChangeView):
+    """Change one's own password; a one-time password is spent by this."""
+
+    success_url = reverse_lazy("home")
+
+    def form_valid(self, form) -> HttpResponse:
+        response = super().form_valid(form)
+        password_changed(actor_from_request(self.request))
+        return response
+
+
+def health(request: HttpRequest) -> HttpResponse:
+    """Whether the database answers, its guards are in place, the broker can be reached and workers are alive.
+
+    JSON for machines (`Accept: application/json`), a page for people. 503 when something needed is down. Anonymous
+    callers learn only "ok" or "failing"; details are for signed-in users.
+    """
+    try:
+        connection.ensure_connection()
+        report = health_report()
+    except DatabaseError:
+        report = [{"name": "database", "ok": False, "needed": True, "detail": "The database does not answer."}]
+    failing = any(not line["ok"] and line["needed"] for line in report)
+    status = 503 if failing else 200
+    if "text/html" not in request.headers.get("Accept", "") or not request.user.is_authenticated:
+        body = {"status": "failing" if failing else "ok"}
+        if request.user.is_authenticated:
+            body["checks"] = report
+        return JsonResponse(body, status=status)
+    return render(request, "core/health.html", {"report": report, "failing": failing}, status=status)
