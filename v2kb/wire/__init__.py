@@ -1,0 +1,70 @@
+"""Messages between the app and a run worker: versioned, JSON, content-addressed. No Django, no torch, no I/O."""
+
+from v2kb.wire.base import MAX_BODY_BYTES, Message, Part, message_hash
+from v2kb.wire.bundle import (
+    MAX_BUNDLE_FILES,
+    MAX_FILE_BYTES,
+    Bundle,
+    BundleFile,
+    bundle_digest,
+    check_entry,
+    check_path,
+    make_bundle,
+)
+from v2kb.wire.errors import ErrorBody
+from v2kb.wire.messages import (
+    MAX_LOG_CHUNK,
+    TASK_NAME,
+    ClaimReply,
+    ClaimRequest,
+    Hello,
+    Job,
+    Limits,
+    LogChunk,
+    PerfPlan,
+    Ping,
+    PingReply,
+    ResultRequest,
+    RunMessage,
+    WorkerInfo,
+)
+from v2kb.wire.outcomes import RUN_OUTCOMES, JobKind, Outcome, Side
+from v2kb.wire.result import CaseResult, OutputResult, RoundRun, RunResult
+
+__all__ = [
+    "MAX_BODY_BYTES",
+    "MAX_BUNDLE_FILES",
+    "MAX_FILE_BYTES",
+    "MAX_LOG_CHUNK",
+    "RUN_OUTCOMES",
+    "TASK_NAME",
+    "Bundle",
+    "BundleFile",
+    "CaseResult",
+    "ClaimReply",
+    "ClaimRequest",
+    "ErrorBody",
+    "Hello",
+    "Job",
+    "JobKind",
+    "Limits",
+    "LogChunk",
+    "Message",
+    "Outcome",
+    "OutputResult",
+    "Part",
+    "PerfPlan",
+    "Ping",
+    "PingReply",
+    "ResultRequest",
+    "RoundRun",
+    "RunMessage",
+    "RunResult",
+    "Side",
+    "WorkerInfo",
+    "bundle_digest",
+    "check_entry",
+    "check_path",
+    "make_bundle",
+    "message_hash",
+]
