@@ -1,0 +1,103 @@
+// Keyboard shortcuts. Off while typing, off with a modifier, and off for good when the person says so.
+"use strict";
+(() => {
+  const STORE = "v2kb.keys";
+  let enabled = true;
+  try { enabled = localStorage.getItem(STORE) !== "off"; } catch { enabled = true; }
+
+  let pendingGo = 0;
+  const GO_MS = 1200;
+
+  function typing(target) {
+    return Boolean(target.closest?.("input:not([type=checkbox], [type=radio], [type=button], [type=submit]), textarea, select, [contenteditable=''], [contenteditable=true]"));
+  }
+
+  // ---- moving through the lines of a list: any element marked data-rows, its lines data-row ----
+  const lines = () => [...document.querySelectorAll("[data-rows] [data-row]")].filter((line) => line.offsetParent !== null);
+  const linkOf = (line) => line.querySelector("a[data-open]") ?? line.querySelector("a[href]");
+
+  function step(list, delta) {
+    if (!list.length) return false;
+    const now = list.findIndex((item) => item.classList.contains("is-current"));
+    const next = list[Math.min(list.length - 1, Math.max(0, now < 0 ? (delta > 0 ? 0 : list.length - 1) : now + delta))];
+    for (const item of list) item.classList.toggle("is-current", item === next);
+    next.scrollIntoView({ block: "nearest" });
+    return next;
+  }
+
+  function moveLine(delta) {
+    const line = step(lines(), delta);
+    if (line) linkOf(line)?.focus({ preventScroll: true });
+    return Boolean(line);
+  }
+
+  function moveThread(delta) {
+    const thread = step([...document.querySelectorAll("[data-thread]")], delta);
+    if (!thread) return false;
+    thread.tabIndex = -1;
+    thread.focus();
+    return true;
+  }
+
+  function openLine() {
+    const line = lines().find((item) => item.classList.contains("is-current"));
+    const link = line && linkOf(line);
+    link?.click();
+    return Boolean(link);
+  }
+
+  // Any element with data-key="x" answers to x: fields take the focus, the rest is clicked.
+  function press(key) {
+    const target = [...document.querySelectorAll("[data-key]")].find((item) => item.dataset.key === key && item.offsetParent !== null);
+    if (!target) return false;
+    if (target.matches("input, textarea, select")) {
+      target.focus();
+      target.select?.();
+    } else target.click();
+    return true;
+  }
+
+  function go(key) {
+    const link = document.querySelector(`[data-go="${CSS.escape(key)}"]`);
+    link?.click();
+    return Boolean(link);
+  }
+
+  function help() {
+    const dialog = document.getElementById("keys-dialog");
+    if (!dialog || dialog.open) return false;
+    dialog.showModal();
+    return true;
+  }
+
+  const ACTIONS = { j: () => moveLine(1), k: () => moveLine(-1), o: openLine, n: () => moveThread(1), p: () => moveThread(-1), "?": help };
+
+  function handle(key) {
+    if (performance.now() < pendingGo) {
+      pendingGo = 0;
+      return go(key);
+    }
+    if (key === "g") {
+      pendingGo = performance.now() + GO_MS;
+      return true;
+    }
+    return press(key) || Boolean(ACTIONS[key]?.());
+  }
+
+  document.addEventListener("keydown", (event) => {
+    if (!enabled || event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (typing(event.target) || document.querySelector("dialog[open]")) return;
+    if (event.key.length === 1 && handle(event.key)) event.preventDefault();
+  });
+
+  function showSwitches() {
+    for (const box of document.querySelectorAll("[data-keys-toggle]")) box.checked = enabled;
+  }
+  document.addEventListener("change", (event) => {
+    if (!event.target.matches("[data-keys-toggle]")) return;
+    enabled = event.target.checked;
+    try { localStorage.setItem(STORE, enabled ? "on" : "off"); } catch { /* kept for this page only */ }
+    showSwitches();
+  });
+  showSwitches();
+})();

@@ -1,0 +1,162 @@
+"""Template tags of the design system. docs/design-system.md has an example of each."""
+
+from datetime import date, datetime
+
+from django import template
+from django.urls import NoReverseMatch, reverse
+from django.utils import timezone
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from v2kb.core.ui.icons import icon_svg
+from v2kb.core.ui.numbers import EMPTY, num_html, num_text, to_decimal
+from v2kb.core.ui.states import look
+
+register = template.Library()
+
+
+@register.simple_tag
+def icon(name: str, label: str = "") -> SafeString:
+    """Inline SVG icon; with a label it is announced, without it is decoration."""
+    return icon_svg(name, label)
+
+
+@register.simple_tag
+def state(value, kind: str = "", label: str = "") -> SafeString:
+    """State chip: glyph, word and tone of any word of the vocabulary; `kind` settles double meanings."""
+    seen = look(value, kind)
+    return format_html(
+        '<span class="chip tone-{}">{}{}</span>', seen.tone, icon_svg(seen.icon), label or seen.label
+    )
+
+
+@register.simple_tag
+def verdict(value) -> SafeString:
+    """Verdict badge of an evidence row, a history line or a judgement (DEAD, WIN, UNTESTED, NULL ...)."""
+    seen = look(value)
+    return format_html(
+        '<span class="verdict tone-{}">{}{}</span>', seen.tone, icon_svg(seen.icon), seen.label.upper()
+    )
+
+
+@register.simple_tag
+def num(value, decimals=None, unit: str = "", signed: bool = False) -> SafeString:
+    """A number with tabular figures; in `td.n` columns line up on the decimal point. None shows a dash."""
+    return num_html(value, decimals, unit, signed)
+
+
+@register.simple_tag
+def num_plain(value, decimals=None, unit: str = "", signed: bool = False) -> str:
+    """The same number as plain text for a sentence or an attribute."""
+    return num_text(value, decimals, unit, signed)
+
+
+@register.simple_tag
+def change(percent, direction: str = "lower", decimals: int = 1) -> SafeString:
+    """A change in percent with its sign, coloured and worded better or worse by the metric's direction."""
+    number = to_decimal(percent)
+    if number is None:
+        return EMPTY
+    shown = num_html(number, decimals, "percent", signed=True)
+    if number == 0 or direction not in ("lower", "higher"):
+        return shown
+    word = "better" if (number < 0) == (direction == "lower") else "worse"
+    return format_html(
+        '<span class="{}">{}<span class="visually-hidden"> {}</span></span>', word, shown, word
+    )
+
+
+@register.simple_tag
+def when(value, style: str = "full") -> SafeString:
+    """A stored UTC time in the viewer's zone with the zone named; style "short" leaves out the year."""
+    if not value:
+        return EMPTY
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return format_html("{}", value)
+    if not isinstance(value, datetime):
+        return day(value)
+    local = timezone.localtime(value) if timezone.is_aware(value) else value
+    pattern = "%-d %b, %H:%M %Z" if style == "short" else "%-d %b %Y, %H:%M %Z"
+    stamp = value.isoformat(timespec="seconds")
+    return format_html('<time class="nowrap" datetime="{}">{}</time>', stamp, local.strftime(pattern).strip())
+
+
+@register.simple_tag
+def day(value) -> SafeString:
+    """A date stays a date: no zone, no shift."""
+    if not value:
+        return EMPTY
+    if isinstance(value, date):
+        return format_html(
+            '<time class="nowrap" datetime="{}">{}</time>', value.isoformat(), value.strftime("%-d %b %Y")
+        )
+    return format_html('<time class="nowrap">{}</time>', value)
+
+
+@register.simple_tag(takes_context=True)
+def qs(context, **changes) -> str:
+    """The current query string with some keys replaced (None or "" removes one); `page` falls away."""
+    params = context["request"].GET.copy()
+    params.pop("part", None)
+    if "page" not in changes:
+        params.pop("page", None)
+    for key, value in changes.items():
+        if value in (None, ""):
+            params.pop(key, None)
+        else:
+            params[key] = str(value)
+    text = params.urlencode()
+    return f"?{text}" if text else "?"
+
+
+def _reverse(viewname: str) -> str:
+    try:
+        return reverse(viewname)
+    except NoReverseMatch:
+        return ""
+
+
+@register.simple_tag(takes_context=True)
+def area(context, viewname: str, label: str, match: str = "", key: str = "") -> SafeString:
+    """One entry of the top bar; empty where its page does not exist.
+
+    `match` is a comma list of URL-name prefixes ("kernels:op_") that mark the entry as the current area.
+    """
+    href = _reverse(viewname)
+    if not href:
+        return SafeString("")
+    found = getattr(context.get("request"), "resolver_match", None)
+    name = found.view_name if found else ""
+    here = any(
+        name == m or (m and m[-1] in ":_" and name.startswith(m)) for m in (match or viewname).split(",")
+    )
+    current = (
+        SafeString(' aria-current="page"' if name == viewname else ' aria-current="true"') if here else ""
+    )
+    go = format_html(' data-go="{}"', key) if key else ""
+    return format_html('<li><a href="{}"{}{}>{}</a></li>', href, current, go, label)
+
+
+@register.simple_tag
+def crumbs(*pairs) -> SafeString:
+    """Breadcrumbs from alternating label and URL; the last label needs none ({% crumbs "Evidence" url code %})."""
+    items = [(pairs[i], pairs[i + 1] if i + 1 < len(pairs) else "") for i in range(0, len(pairs), 2)]
+    rows = [
+        format_html('<a href="{}">{}</a>', url, label)
+        if url
+        else format_html('<span aria-current="page">{}</span>', label)
+        for label, url in items
+    ]
+    body = format_html_join("", "<li>{}</li>", ((row,) for row in rows))
+    return format_html('<nav class="crumbs" aria-label="Breadcrumbs"><ol>{}</ol></nav>', body)
+
+
+@register.simple_tag
+def tab(label: str, url: str, active: bool = False, count=None) -> SafeString:
+    """One tab link inside `<nav class="tabs" aria-label="...">`."""
+    here = SafeString(' aria-current="page"') if active else ""
+    tail = "" if count is None else format_html(' <span class="count">{}</span>', count)
+    return format_html('<a href="{}"{}>{}{}</a>', url, here, label, tail)

@@ -1,0 +1,58 @@
+"""Numbers as people read them: grouped digits, fixed decimals, a real minus sign, units apart."""
+
+from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
+
+from django.utils.html import format_html
+from django.utils.safestring import SafeString, mark_safe
+
+MINUS = "\u2212"
+UNITS = {"us": "µs", "percent": "%", "bytes": "B", "GBps": "GB/s", "TBps": "TB/s"}
+EMPTY = mark_safe('<span class="num muted">–<span class="visually-hidden"> not known</span></span>')
+
+
+def to_decimal(value: object) -> Decimal | None:
+    """Decimal of an int, float, Decimal or decimal string; None for empty, unreadable or non-finite input."""
+    if value is None or value == "" or isinstance(value, bool):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+def unit_label(unit: str) -> str:
+    """The printed form of a unit code ("us" is µs)."""
+    return UNITS.get(unit, unit)
+
+
+def digits(value: object, decimals: int | None = None, signed: bool = False) -> tuple[str, str] | None:
+    """(integer part with sign and commas, fraction with its point or ""), or None when there is no number."""
+    number = to_decimal(value)
+    if number is None:
+        return None
+    if decimals is not None:
+        number = number.quantize(Decimal(1).scaleb(-int(decimals)), rounding=ROUND_HALF_EVEN)
+    text = f"{abs(number):,f}"
+    whole, _, fraction = text.partition(".")
+    sign = MINUS if number < 0 else ("+" if signed and number > 0 else "")
+    return sign + whole, f".{fraction}" if fraction else ""
+
+
+def num_html(value: object, decimals: int | None = None, unit: str = "", signed: bool = False) -> SafeString:
+    """A number for a cell: the fraction stands in a box of its own so that a column lines up on the point."""
+    parts = digits(value, decimals, signed)
+    if parts is None:
+        return EMPTY
+    tail = format_html(' <span class="unit">{}</span>', unit_label(unit)) if unit else ""
+    return format_html('<span class="num">{}<span class="frac">{}</span>{}</span>', parts[0], parts[1], tail)
+
+
+def num_text(value: object, decimals: int | None = None, unit: str = "", signed: bool = False) -> str:
+    """The same number as plain text, for sentences, CSV heads and labels of drawings."""
+    parts = digits(value, decimals, signed)
+    if parts is None:
+        return "–"
+    label = unit_label(unit)
+    gap = "" if label in ("", "%") else " "
+    return f"{parts[0]}{parts[1]}{gap}{label}"
