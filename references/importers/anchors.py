@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MAX_ANCHOR_CHARS = 80
+MAX_ANCHOR_CHARS = 70
 
 _NUMBER = re.compile(
     r"""^(?:§\s*(?P<section>\d+(?:\.\d+)*)[.):]?      # §4, §1.1

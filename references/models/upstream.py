@@ -11,6 +11,7 @@ class UpstreamSnapshot(models.Model):
     studied_on = models.DateField(null=True)
     merge_base = models.CharField(max_length=40, blank=True)
     document_revision = models.ForeignKey("references.DocumentRevision", on_delete=models.PROTECT, related_name="snapshots")
+    unread = models.JSONField(default=list, help_text="What the catalogue says and the importer could not read, with lines.")
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
@@ -34,6 +35,7 @@ class Family(models.Model):
     snapshot = models.ForeignKey(UpstreamSnapshot, on_delete=models.CASCADE, related_name="families")
     letter = models.CharField(max_length=1)
     title = models.CharField(max_length=200)
+    idiom = models.CharField(max_length=120, blank=True)
     when_to_copy = models.TextField(blank=True)
     anchor = models.CharField(max_length=160, blank=True)
 

@@ -1,0 +1,211 @@
+"""Reading references."""
+
+from dataclasses import dataclass
+
+from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Subquery, Value, When
+from django.urls import reverse
+
+from references.models import Document, DocumentRevision, Guideline, Section, UpstreamSnapshot
+from v2kb.core.errors import Missing
+
+MAX_WORDS = 8
+SNIPPET_CHARS = 160
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A section as a spec, row or finding cites it. `is_current` says whether its text still is that of the head."""
+
+    document: str
+    anchor: str
+    revision: str
+    title: str
+    number: str
+    url: str
+    is_current: bool
+
+    @property
+    def markdown(self) -> str:
+        """The link that every markdown text of the site resolves."""
+        return f"[[doc:{self.document}#{self.anchor}]]"
+
+    def as_spec_citation(self) -> dict[str, str]:
+        """The citation as a spec's choice holds it, without the stance."""
+        return {"kind": "section", "document": self.document, "anchor": self.anchor, "revision": self.revision}
+
+
+def words_of(query: str) -> list[str]:
+    """The words to look for, at most MAX_WORDS."""
+    return query.replace("\x00", " ").split()[:MAX_WORDS]
+
+
+def list_documents(query: str = "", archived: bool = False) -> QuerySet[Document]:
+    """Documents with their head and counts; a query keeps those where every word stands in the title, slug or head text."""
+    documents = Document.objects.filter(archived_at__isnull=not archived, head__isnull=False).select_related("head__imported_by")
+    for word in words_of(query):
+        documents = documents.filter(Q(title__icontains=word) | Q(slug__icontains=word) | Q(head__text__icontains=word))
+    return documents.defer("head__text").annotate(
+        section_count=Count("head__sections", distinct=True),
+        revision_count=F("head__number"),
+    )
+
+
+def search_sections(query: str, limit: int = 50) -> list[Section]:
+    """Head sections of documents that are not archived, in which every word stands; hits in the title come first."""
+    words = words_of(query)
+    if not words:
+        return []
+    sections = Section.objects.filter(revision__head_of__archived_at__isnull=True, revision__head_of__isnull=False)
+    in_title = Q()
+    for word in words:
+        sections = sections.filter(Q(title__icontains=word) | Q(text__icontains=word))
+        in_title &= Q(title__icontains=word)
+    rank = Case(When(in_title, then=Value(0)), default=Value(1), output_field=IntegerField())
+    return list(
+        sections.annotate(rank=rank)
+        .select_related("revision__document")
+        .defer("blocks", "revision__text")
+        .order_by("rank", "revision__document__title", "order")[:limit]
+    )
+
+
+def snippet(text: str, query: str) -> str:
+    """About SNIPPET_CHARS of `text` round the first word that is found, on one line."""
+    flat = " ".join(text.split())
+    lower = flat.lower()
+    at = min((place for place in (lower.find(word.lower()) for word in words_of(query)) if place >= 0), default=0)
+    start = max(0, at - SNIPPET_CHARS // 3)
+    piece = flat[start : start + SNIPPET_CHARS]
+    return ("…" if start else "") + piece + ("…" if start + SNIPPET_CHARS < len(flat) else "")
+
+
+def get_document(slug: str) -> Document:
+    """The document, archived or not. Raises Missing."""
+    document = Document.objects.select_related("head__imported_by").filter(slug=slug, head__isnull=False).first()
+    if document is None:
+        raise Missing("references.no_document", f"There is no document {slug}.", fix="Look it up in the list.")
+    return document
+
+
+def get_revision(document: Document, number: int | None = None) -> DocumentRevision:
+    """The revision of that number, or the head. Raises Missing."""
+    if number is None or (document.head and document.head.number == number):
+        return document.head
+    revision = document.revisions.select_related("imported_by").filter(number=number).first()
+    if revision is None:
+        raise Missing(
+            "references.no_revision",
+            f"{document.slug} has no revision {number}.",
+            fix=f"It has revisions 1 to {document.head.number}.",
+        )
+    return revision
+
+
+def revisions_of(document: Document) -> QuerySet[DocumentRevision]:
+    """All revisions, newest first, without their texts."""
+    return document.revisions.select_related("imported_by").defer("text")
+
+
+def sections_of(revision: DocumentRevision) -> list[Section]:
+    """All sections in order."""
+    return list(revision.sections.order_by("order"))
+
+
+def get_section(revision: DocumentRevision, anchor: str) -> Section:
+    """The section at this anchor, or with this number ("4", "§4", "10.5") where no anchor is so called. Raises Missing."""
+    section = revision.sections.filter(anchor=anchor).first()
+    if section is None and anchor:
+        section = revision.sections.filter(number=anchor.removeprefix("§")).order_by("order").first()
+    if section is None:
+        raise Missing("references.no_section", f"There is no section {anchor} here.", fix="Pick it from the document's contents.")
+    return section
+
+
+def section_changes(revision: DocumentRevision, sections: list[Section]) -> tuple[dict[str, str], list[str]]:
+    """What differs from the revision before: anchor -> "new" or "changed", and the anchors that are gone."""
+    if revision.number == 1:
+        return {}, []
+    before = dict(
+        Section.objects.filter(revision__document_id=revision.document_id, revision__number=revision.number - 1).values_list(
+            "anchor", "content_hash"
+        )
+    )
+    states = {
+        section.anchor: "changed" if section.anchor in before else "new"
+        for section in sections
+        if before.get(section.anchor) != section.content_hash
+    }
+    here = {section.anchor for section in sections}
+    return states, [anchor for anchor in before if anchor not in here]
+
+
+def section_url(document_slug: str, anchor: str, number: int | None = None) -> str:
+    """Address of the section's own page, of the head or of a numbered revision."""
+    if number is None:
+        return reverse("references:section_detail", args=[document_slug, anchor])
+    return reverse("references:section_of_revision", args=[document_slug, number, anchor])
+
+
+def resolve_citation(document: str, anchor: str, revision: str = "") -> Citation | None:
+    """The cited section: of the revision with this content hash (or its first 8 or more characters), or of the head.
+
+    None where there is no such document, revision or section. One query, two for a revision that is not the head.
+    """
+    sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related("revision__document")
+    if revision:
+        sections = sections.filter(revision__content_hash__startswith=revision)
+    else:
+        sections = sections.filter(revision__head_of__isnull=False)
+    section = sections.defer("blocks", "text", "revision__text").order_by("-revision__number").first()
+    if section is None or (revision and len(revision) < 8):
+        return None
+    is_head = section.revision.document.head_id == section.revision_id
+    if is_head:
+        is_current = True
+    else:
+        head = Section.objects.filter(revision_id=section.revision.document.head_id, anchor=anchor)
+        is_current = head.values_list("content_hash", flat=True).first() == section.content_hash
+    return cite(section, is_head=is_head, is_current=is_current)
+
+
+def cite(section: Section, *, is_head: bool, is_current: bool = True) -> Citation:
+    """The citation of a section whose revision and document are loaded."""
+    revision = section.revision
+    return Citation(
+        document=revision.document.slug,
+        anchor=section.anchor,
+        revision=revision.content_hash,
+        title=section.title,
+        number=section.number,
+        url=section_url(revision.document.slug, section.anchor, None if is_head else revision.number),
+        is_current=is_current,
+    )
+
+
+def list_snapshots() -> QuerySet[UpstreamSnapshot]:
+    """Snapshots, newest study first, with counts and whether the catalogue's head still is the one they were read from."""
+    return UpstreamSnapshot.objects.select_related("document_revision__document").defer("document_revision__text").annotate(
+        kernel_count=Count("kernels", distinct=True), family_count=Count("families", distinct=True)
+    )
+
+
+def get_snapshot(pk: int) -> UpstreamSnapshot:
+    """A snapshot with its families and kernels. Raises Missing."""
+    snapshot = list_snapshots().prefetch_related("families", "kernels").filter(pk=pk).first()
+    if snapshot is None:
+        raise Missing("references.no_snapshot", "There is no such snapshot.", fix="Pick it from the list.")
+    return snapshot
+
+
+def current_snapshot() -> UpstreamSnapshot | None:
+    """The newest snapshot read from the head of a document that is not archived: the one that families are taken from."""
+    heads = Document.objects.filter(archived_at__isnull=True).values("head_id")
+    return (
+        UpstreamSnapshot.objects.filter(document_revision_id__in=Subquery(heads)).prefetch_related("families", "kernels").first()
+    )
+
+
+def list_guidelines(kind: str = "") -> QuerySet[Guideline]:
+    """Guidelines of documents that are not archived, in the order of their documents."""
+    guidelines = Guideline.objects.filter(document__archived_at__isnull=True).select_related("document")
+    return guidelines.filter(kind=kind) if kind else guidelines
