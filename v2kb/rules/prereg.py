@@ -1,0 +1,375 @@
+"""Pre-registration: what was predicted, what must be exceeded, and what counts as nothing, before the first
+sample.
+
+Rules AL5 to AL7 and the verdict share this reading of a choice's prediction (measurement page, section 4).
+Percentages are of the cost: a gain of 5% means ln(1 - 0.05) in log units. A higher-is-better metric is
+judged on its reciprocal, so that a rate and its time give the same verdict.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+
+from v2kb.rules.numbers import read_decimal
+from v2kb.rules.problem import Problem
+from v2kb.rules.session import HIGHER, LOWER
+from v2kb.rules.stats import LEVEL
+from v2kb.rules.units import trim_decimal
+
+MIN_ROUNDS, MAX_ROUNDS = 3, 1000
+MAX_LOOKS = 10
+MAX_TEXT = 200
+MAX_CASES = 200
+TEXT_FIELDS = ("row", "metric", "unit", "anchor", "kill_event", "park_metric", "deadline")
+FIELDS = (
+    *TEXT_FIELDS,
+    "direction",
+    "tier",
+    "gain_percent",
+    "gain_high_percent",
+    "gain_absolute",
+    "cases",
+    "rounds",
+    "looks",
+    "delta_percent",
+    "kill_percent",
+    "kill_absolute",
+    "budget_runs",
+    "park_percent",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionProblem(Problem):
+    """A problem of one field of a prediction, and the gate rule that it breaks."""
+
+    rule: str = "AL5"
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """A change that is called for: `percent` of the anchor, or an `absolute` amount in the prediction's
+    unit.
+    """
+
+    percent: Decimal | None = None
+    absolute: Decimal | None = None
+
+    def log(self, anchor_value: float | None = None) -> float | None:
+        """Return |ln(1 - share)|, or None when an absolute amount lacks its anchor or takes all of it.
+
+        `anchor_value` is the anchor's measured value in the prediction's unit.
+        """
+        if self.percent is not None:
+            share = float(self.percent) / 100
+        elif self.absolute is not None and anchor_value is not None and anchor_value > 0:
+            share = float(self.absolute) / anchor_value
+        else:
+            return None
+        return -math.log1p(-share) if 0 <= share < 1 else None
+
+    def text(self, unit: str) -> str:
+        """Return "3%" or "0.3 ms"."""
+        if self.percent is not None:
+            return f"{trim_decimal(self.percent)}%"
+        return f"{trim_decimal(self.absolute)} {unit}" if self.absolute is not None else "none"
+
+
+@dataclass(frozen=True)
+class Prereg:
+    """A valid pre-registration. `kill` None: the kill is an event alone, and no number can be judged
+    against it.
+    """
+
+    metric: str
+    unit: str
+    direction: str
+    anchor: str
+    tier: int
+    gain: Threshold
+    gain_high: Threshold | None
+    kill: Threshold | None
+    delta_percent: Decimal
+    cases: tuple[str, ...]
+    rounds: int
+    looks: int = 1
+    row: str = ""
+    kill_event: str = ""
+    budget_runs: int | None = None
+    deadline: date | None = None
+    park_metric: str = ""
+    park_percent: Decimal | None = None
+
+    @property
+    def level(self) -> float:
+        """Confidence level of one look: the error of 5% is split over the registered looks."""
+        return 1 - (1 - LEVEL) / self.looks
+
+    @property
+    def equivalence_level(self) -> float:
+        """Level of the interval that shows equivalence: twice the error of `level` (90% for one look)."""
+        return 1 - 2 * (1 - self.level)
+
+    @property
+    def margin(self) -> float:
+        """Return delta in log units."""
+        return -math.log1p(-float(self.delta_percent) / 100)
+
+    def bar(self, anchor_value: float | None = None) -> float | None:
+        """Return k = -|ln(1 - K)|, or None when no number was registered or an absolute one lacks its
+        anchor.
+        """
+        log = self.kill.log(anchor_value) if self.kill else None
+        return None if log is None else -log
+
+    def prediction(self, anchor_value: float | None = None) -> tuple[float, float] | None:
+        """Return the predicted log ratios (least gain, most gain), both negative; equal when P is one
+        value.
+        """
+        least = self.gain.log(anchor_value)
+        most = self.gain_high.log(anchor_value) if self.gain_high else least
+        return None if least is None or most is None else (-least, -most)
+
+    def allowed_rounds(self) -> tuple[int, ...]:
+        """Return the numbers of rounds at which a look was registered."""
+        return tuple(self.rounds * look for look in range(1, self.looks + 1))
+
+    def as_document(self) -> dict[str, Any]:
+        """Return the canonical document that is sealed and hashed."""
+        return {
+            "row": self.row,
+            "metric": self.metric,
+            "unit": self.unit,
+            "direction": self.direction,
+            "anchor": self.anchor,
+            "tier": str(self.tier),
+            "gain_percent": _text(self.gain.percent),
+            "gain_absolute": _text(self.gain.absolute),
+            "gain_high_percent": _text(self.gain_high.percent if self.gain_high else None),
+            "kill_percent": _text(self.kill.percent if self.kill else None),
+            "kill_absolute": _text(self.kill.absolute if self.kill else None),
+            "kill_event": self.kill_event,
+            "delta_percent": _text(self.delta_percent),
+            "cases": sorted(self.cases),
+            "rounds": str(self.rounds),
+            "looks": str(self.looks),
+            "budget_runs": "" if self.budget_runs is None else str(self.budget_runs),
+            "deadline": self.deadline.isoformat() if self.deadline else "",
+            "park_metric": self.park_metric,
+            "park_percent": _text(self.park_percent),
+        }
+
+
+def _text(value: Decimal | None) -> str:
+    return "" if value is None else trim_decimal(value)
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """`prereg` exists exactly when there are no `problems`."""
+
+    prereg: Prereg | None
+    problems: tuple[PredictionProblem, ...]
+
+
+class _Reader:
+    """Reads fields of one prediction and collects what is wrong with them."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
+        self.problems: list[PredictionProblem] = []
+
+    def add(self, name: str, message: str, fix: str, rule: str = "AL5") -> None:
+        self.problems.append(PredictionProblem(name, message, fix, rule))
+
+    def empty(self, name: str) -> bool:
+        return self.raw.get(name) in (None, "")
+
+    def text(self, name: str, required: bool = False, rule: str = "AL5") -> str:
+        value = self.raw.get(name)
+        if value is None:
+            value = ""
+        if not isinstance(value, str) or len(value) > MAX_TEXT:
+            self.add(name, f"{name} must be text of at most {MAX_TEXT} characters.", "Shorten it.", rule)
+            return ""
+        if required and not value.strip():
+            self.add(name, f"{name} is missing.", f"Write the {name} that the prediction is about.", rule)
+        return value.strip()
+
+    def one_of(self, name: str, allowed: tuple[str, ...]) -> str:
+        value = self.raw.get(name)
+        if isinstance(value, str) and value in allowed:
+            return value
+        self.add(name, f"{name} must be {' or '.join(allowed)}.", f"Choose {' or '.join(allowed)}.")
+        return ""
+
+    def decimal(self, name: str, low: str, high: str, open_low: bool, rule: str = "AL5") -> Decimal | None:
+        """Return a decimal in [low, high), or (low, high); None and no problem when the field is empty."""
+        if self.empty(name):
+            return None
+        raw = self.raw[name]
+        value = read_decimal(str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw)
+        if value is None:
+            self.add(name, f"{name} is no decimal number.", 'Write it as text, for example "5" or "2.5".', rule)
+            return None
+        if value < Decimal(low) or (open_low and value == Decimal(low)) or value >= Decimal(high):
+            bound = "above" if open_low else "at least"
+            limit = f"{bound} {low} and below {high}"
+            self.add(name, f"{name} is {trim_decimal(value)}; it must be {limit}.", f"Give a number {limit}.", rule)
+            return None
+        return value
+
+    def whole(self, name: str, low: int, high: int, default: int | None, rule: str = "AL5") -> int | None:
+        """Return a whole number in [low, high], or `default` when the field is empty."""
+        if self.empty(name):
+            return default
+        raw = self.raw[name]
+        value = read_decimal(str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw)
+        if value is None or value != value.to_integral_value() or not low <= value <= high:
+            rule_text = f"a whole number from {low} to {high}"
+            self.add(name, f"{name} must be {rule_text}.", f"Write {rule_text}, as text.", rule)
+            return default
+        return int(value)
+
+
+def parse_prediction(raw: Any, *, today: date | None = None) -> Parsed:
+    """Read the `prediction` object of a choice. Every problem names its field; nothing raises.
+
+    With `today` a deadline before it is a problem too.
+    """
+    if not isinstance(raw, Mapping):
+        message = "There is no prediction."
+        fix = "Register metric, predicted gain, kill threshold and rounds."
+        return Parsed(None, (PredictionProblem("", message, fix, "AL5"),))
+    reader = _Reader(raw)
+    for name in raw:
+        if name not in FIELDS:
+            reader.add(str(name)[:60], "A prediction has no such field.", "Remove it.")
+    plan = {
+        "row": reader.text("row"),
+        "metric": reader.text("metric", required=True),
+        "unit": reader.text("unit", required=True),
+        "anchor": reader.text("anchor", required=True),
+        "direction": reader.one_of("direction", (LOWER, HIGHER)),
+        "tier": _tier(reader),
+        "cases": _cases(reader),
+        "looks": reader.whole("looks", 1, MAX_LOOKS, 1),
+        "rounds": _rounds(reader),
+    }
+    thresholds = _thresholds(reader)
+    limits = _limits(reader, today)
+    if reader.problems:
+        return Parsed(None, tuple(reader.problems))
+    return Parsed(Prereg(**plan, **thresholds, **limits), ())
+
+
+def _tier(reader: _Reader) -> int:
+    tier = reader.one_of("tier", ("1", "2", "3"))
+    if tier == "3":
+        reader.add("tier", "TIER 3 is diagnostic and can't decide.", "Register TIER 1 or TIER 2.")
+    return int(tier or 0)
+
+
+def _rounds(reader: _Reader) -> int:
+    if reader.empty("rounds"):
+        reader.add("rounds", "rounds is missing.", f"Write {MIN_ROUNDS} or more; 5 is usual.")
+        return MIN_ROUNDS
+    return reader.whole("rounds", MIN_ROUNDS, MAX_ROUNDS, MIN_ROUNDS)
+
+
+def _cases(reader: _Reader) -> tuple[str, ...]:
+    cases = reader.raw.get("cases")
+    if not isinstance(cases, (list, tuple)) or not cases:
+        reader.add("cases", "No workload is named.", "Name the workloads of the op contract that are judged.")
+        return ()
+    if len(cases) > MAX_CASES or not all(isinstance(c, str) and 0 < len(c) <= MAX_TEXT for c in cases):
+        reader.add("cases", "Cases must be names of workloads.", f"Give at most {MAX_CASES} names.")
+        return ()
+    if len(set(cases)) != len(cases):
+        reader.add("cases", "A workload is named twice.", "Name each workload once.")
+    return tuple(cases)
+
+
+def _thresholds(reader: _Reader) -> dict[str, Any]:
+    """Read gain, bar and margin, and check their order: delta < kill < gain."""
+    gain = reader.decimal("gain_percent", "0", "99.99", open_low=True)
+    gain_absolute = reader.decimal("gain_absolute", "0", "1e15", open_low=True)
+    high = reader.decimal("gain_high_percent", "0", "99.99", open_low=True)
+    delta = reader.decimal("delta_percent", "0", "99.99", open_low=False)
+    kill = reader.decimal("kill_percent", "0", "99.99", open_low=True, rule="AL6")
+    kill_absolute = reader.decimal("kill_absolute", "0", "1e15", open_low=True, rule="AL6")
+    event = reader.text("kill_event", rule="AL6")
+    given = {name: not reader.empty(name) for name in FIELDS}
+    if not given["gain_percent"] and not given["gain_absolute"]:
+        reader.add("gain_percent", "No gain is predicted.", "Write the gain that you expect, in percent.")
+    if given["gain_percent"] and given["gain_absolute"]:
+        reader.add("gain_absolute", "The gain is given twice.", "Give it in percent or as an amount, not both.")
+    if not given["delta_percent"]:
+        reader.add(
+            "delta_percent",
+            "delta_percent is missing.",
+            "Write the change that counts as nothing, such as 1.",
+        )
+    if not given["kill_percent"] and not given["kill_absolute"] and not event:
+        reader.add("kill_percent", "No kill threshold.", "Write the gain that must be exceeded, or an event.", "AL6")
+    if given["kill_percent"] and given["kill_absolute"]:
+        fix = "Give it in percent or as an amount, not both."
+        reader.add("kill_absolute", "The kill threshold is given twice.", fix, "AL6")
+    if high is not None and gain is not None and high < gain:
+        reader.add("gain_high_percent", "The range's high end is below its low end.", "Swap the two.")
+    if given["gain_high_percent"] and not given["gain_percent"]:
+        reader.add("gain_high_percent", "A range needs both ends.", "Give gain_percent as its low end.")
+    _ordered(reader, gain, gain_absolute, kill, kill_absolute, delta)
+    return {
+        "gain": Threshold(gain, gain_absolute),
+        "gain_high": None if high is None else Threshold(high),
+        "kill": Threshold(kill, kill_absolute) if given["kill_percent"] or given["kill_absolute"] else None,
+        "delta_percent": delta,
+        "kill_event": event,
+    }
+
+
+def _ordered(
+    reader: _Reader,
+    gain: Decimal | None,
+    gain_absolute: Decimal | None,
+    kill: Decimal | None,
+    kill_absolute: Decimal | None,
+    delta: Decimal | None,
+) -> None:
+    """Check delta < kill < gain where both sides are in the same terms."""
+    for low, high, name in ((kill, gain, "kill_percent"), (kill_absolute, gain_absolute, "kill_absolute")):
+        if low is not None and high is not None and low >= high:
+            shown = f"{trim_decimal(low)} is not below the predicted gain {trim_decimal(high)}"
+            reader.add(name, f"The kill threshold {shown}.", "Lower the threshold, or predict more.", "AL6")
+    smallest = kill if kill is not None else gain
+    if delta is not None and smallest is not None and delta >= smallest:
+        of = "kill threshold" if kill is not None else "predicted gain"
+        message = f"delta {trim_decimal(delta)}% counts as nothing, yet the {of} is {trim_decimal(smallest)}%."
+        reader.add("delta_percent", message, f"Make delta smaller than the {of}.")
+
+
+def _limits(reader: _Reader, today: date | None) -> dict[str, Any]:
+    """Read deadline, run budget and park threshold (AL6)."""
+    budget = reader.whole("budget_runs", 1, 10_000, None, "AL6")
+    deadline_text, deadline = reader.text("deadline", rule="AL6"), None
+    if deadline_text:
+        try:
+            deadline = date.fromisoformat(deadline_text)
+        except ValueError:
+            reader.add("deadline", "The deadline is no date.", "Write it as 2026-12-31.", "AL6")
+    if deadline and today and deadline < today:
+        reader.add("deadline", f"The deadline {deadline} has passed.", "Set a later date.", "AL6")
+    if reader.empty("budget_runs") and not deadline_text:
+        reader.add("budget_runs", "No deadline and no run budget.", "Give one, so that the attempt ends.", "AL6")
+    metric = reader.text("park_metric", rule="AL6")
+    percent = reader.decimal("park_percent", "0", "1000", open_low=False, rule="AL6")
+    if metric and reader.empty("park_percent"):
+        message = f"The watch metric {metric} has no park threshold."
+        reader.add("park_percent", message, "Write by how many percent it may get worse.", "AL6")
+    if not metric and not reader.empty("park_percent"):
+        reader.add("park_metric", "A park threshold without a metric.", "Name the watch metric.", "AL6")
+    return {"budget_runs": budget, "deadline": deadline, "park_metric": metric, "park_percent": percent}
