@@ -6,4 +6,6 @@ class ReferencesConfig(AppConfig):
     verbose_name = "References"
 
     def ready(self) -> None:
-        from references import guards  # noqa: F401
+        from references import guards, links  # noqa: F401
+
+        links.register()

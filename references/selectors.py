@@ -39,14 +39,27 @@ def words_of(query: str) -> list[str]:
     return query.replace("\x00", " ").split()[:MAX_WORDS]
 
 
-def list_documents(query: str = "", archived: bool = False) -> QuerySet[Document]:
-    """Documents with their head and counts; a query keeps those where every word stands in the title, slug or head text."""
-    documents = Document.objects.filter(archived_at__isnull=not archived, head__isnull=False).select_related("head__imported_by")
+def match_documents(documents: QuerySet[Document], query: str) -> QuerySet[Document]:
+    """Documents where every word stands in the title, the slug or the head's text."""
     for word in words_of(query):
         documents = documents.filter(Q(title__icontains=word) | Q(slug__icontains=word) | Q(head__text__icontains=word))
-    return documents.defer("head__text").annotate(
-        section_count=Count("head__sections", distinct=True),
-        revision_count=F("head__number"),
+    return documents
+
+
+def match_sections(sections: QuerySet[Section], query: str) -> QuerySet[Section]:
+    """Sections where every word stands in the title or the text."""
+    for word in words_of(query):
+        sections = sections.filter(Q(title__icontains=word) | Q(text__icontains=word))
+    return sections
+
+
+def list_documents() -> QuerySet[Document]:
+    """All documents with their head (without its text), `section_count` and `revision_count`."""
+    return (
+        Document.objects.filter(head__isnull=False)
+        .select_related("head__imported_by")
+        .defer("head__text")
+        .annotate(section_count=Count("head__sections"), revision_count=F("head__number"))
     )
 
 
@@ -55,14 +68,14 @@ def search_sections(query: str, limit: int = 50) -> list[Section]:
     words = words_of(query)
     if not words:
         return []
-    sections = Section.objects.filter(revision__head_of__archived_at__isnull=True, revision__head_of__isnull=False)
+    heads = Section.objects.filter(revision__head_of__archived_at__isnull=True, revision__head_of__isnull=False)
     in_title = Q()
     for word in words:
-        sections = sections.filter(Q(title__icontains=word) | Q(text__icontains=word))
         in_title &= Q(title__icontains=word)
     rank = Case(When(in_title, then=Value(0)), default=Value(1), output_field=IntegerField())
     return list(
-        sections.annotate(rank=rank)
+        match_sections(heads, query)
+        .annotate(rank=rank)
         .select_related("revision__document")
         .defer("blocks", "revision__text")
         .order_by("rank", "revision__document__title", "order")[:limit]

@@ -75,13 +75,20 @@ def import_documents(actor: Actor, *, files: Files, source: str = "", dry_run: b
 
 def slug_of_paths(paths: list[str]) -> dict[str, str]:
     """A slug per path: that of the file's name, with its folder's in front where two files of the batch share a name."""
-    stems = {path: slugify(PurePosixPath(path).stem) for path in paths}
+    stems = {path: _slug_of_name(PurePosixPath(path).stem) for path in paths}
     shared = {slug for slug, count in Counter(stems.values()).items() if count > 1}
     slugs = {}
     for path, slug in stems.items():
         folder = PurePosixPath(path).parent.name
         slugs[path] = slugify(f"{folder}-{slug}") if folder and slug in shared else slug
     return slugs
+
+
+def _slug_of_name(stem: str) -> str:
+    """The name's slug; a name without any letter or digit of ASCII gets one made of its hash."""
+    if any(sign.isascii() and sign.isalnum() for sign in stem):
+        return slugify(stem)
+    return f"document-{hashlib.sha256(stem.encode()).hexdigest()[:8]}"
 
 
 def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
