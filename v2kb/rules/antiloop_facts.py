@@ -1,0 +1,334 @@
+"""Facts that the gate rules share: levers and their families, rows, citations, DEAD matches, all read
+defensively.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from v2kb.rules.evidence import DEAD, WEAK, blocking_kind, weak_dead
+from v2kb.rules.names import lever_key
+from v2kb.rules.numbers import format_number
+from v2kb.rules.scope import DISJOINT, describe, explain, relation
+
+ADOPTS, AVOIDS, KEEPS, DEFERS = "adopts", "avoids", "keeps", "defers"
+POLARITIES = (ADOPTS, AVOIDS, KEEPS, DEFERS)
+STANCES = ("supports", "contradicts", "context")
+
+
+class Unknown(Exception):
+    """A document names something that the snapshot lacks, or can't be read. The gate turns it into ERROR.
+
+    `field` is a path inside the spec; `fix` says what to do.
+    """
+
+    def __init__(self, message: str, path: str, fix: str) -> None:
+        super().__init__(message)
+        self.message, self.field, self.fix = message, path, fix
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    """Return `value` if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """Return the entries of a list or tuple, else nothing."""
+    return list(value) if isinstance(value, (list, tuple)) else []
+
+
+def text(value: Any) -> str:
+    """Return stripped text; anything that isn't text is empty."""
+    return value.strip() if isinstance(value, str) else ""
+
+
+def code_order(code: str) -> tuple[str, int, str]:
+    """Sort key of row codes: D2 before D10."""
+    found = re.fullmatch(r"([A-Za-z]+)([0-9]{1,9})", code, re.ASCII)
+    return (found.group(1), int(found.group(2)), code) if found else (code, -1, code)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One evidence row of the snapshot. `head` is the content of its head revision."""
+
+    code: str
+    head_hash: str
+    revisions: Mapping[str, Any]
+    flagged: bool
+    superseded_by: tuple[str, ...]
+
+    @property
+    def head(self) -> Mapping[str, Any]:
+        """Return the head's content; raises Unknown when the snapshot lacks it."""
+        content = self.revisions.get(self.head_hash)
+        if not isinstance(content, Mapping):
+            message = f"The head revision of {self.code} is missing from the snapshot."
+            raise Unknown(message, "", "Ask a curator to check this row.")
+        return content
+
+
+@dataclass(frozen=True)
+class Match:
+    """A DEAD row beside a choice. `counts` says whether AL3 and AL4 hold it against the choice, `why` if not."""
+
+    row: Row
+    relation: str
+    scope_sentences: tuple[str, ...]
+    blocking: str
+    counts: bool
+    why: str
+
+    def as_document(self) -> dict[str, Any]:
+        """Return what the result page shows: the row's mechanism, numbers, scope, and how the scopes relate."""
+        head = self.row.head
+        return {
+            "code": self.row.code,
+            "revision": self.row.head_hash,
+            "title": text(head.get("title")),
+            "relation": self.relation,
+            "scope": describe(head.get("scope")),
+            "scopes": list(self.scope_sentences),
+            "blocking": self.blocking or "not",
+            "weak": self.blocking == WEAK or weak_dead(dict(head)),
+            "cause_class": text(head.get("cause_class")),
+            "mechanism": text(head.get("mechanism")),
+            "not_checked": text(head.get("not_checked")),
+            "numbers": [format_number(dict(n)) for n in items(head.get("numbers")) if isinstance(n, Mapping)],
+            "flagged": self.row.flagged,
+            "counts": self.counts,
+            "why": self.why,
+        }
+
+
+class Snapshot:
+    """The evidence as the gate sees it: rows, levers, document revisions, op contracts' scopes."""
+
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.documents = mapping(raw.get("documents"))
+        self.contracts = mapping(raw.get("contracts"))
+        self._levers = mapping(raw.get("levers"))
+        rows = (self._row(code, mapping(value)) for code, value in mapping(raw.get("rows")).items())
+        self.rows = {row.code: row for row in sorted(rows, key=lambda row: code_order(row.code))}
+
+    @staticmethod
+    def _row(code: Any, raw: Mapping[str, Any]) -> Row:
+        newer = raw.get("superseded_by")
+        successors = [newer] if isinstance(newer, str) else items(newer)
+        return Row(
+            str(code),
+            text(raw.get("head_hash")),
+            mapping(raw.get("revisions")),
+            bool(raw.get("flagged")),
+            tuple(sorted(text(successor) for successor in successors if text(successor))),
+        )
+
+    @cached_property
+    def _slugs_by_key(self) -> dict[str, set[str]]:
+        """Return the lever slugs by the key of their slug, name and aliases."""
+        index: dict[str, set[str]] = {}
+        for slug, raw in self._levers.items():
+            lever = mapping(raw)
+            for name in (slug, lever.get("name"), *items(lever.get("aliases"))):
+                if isinstance(name, str) and lever_key(name):
+                    index.setdefault(lever_key(name), set()).add(str(slug))
+        return index
+
+    def levers_named(self, name: str) -> set[str]:
+        """Return the levers that a name, slug or alias in any spelling stands for; empty when unknown."""
+        return {name} if name in self._levers else self._slugs_by_key.get(lever_key(name), set())
+
+    def family(self, slugs: set[str]) -> dict[str, str]:
+        """Return the levers whose DEAD rows count: each slug with `lever`, `alias` twins and `ancestor`s.
+
+        Raises Unknown for a parent that doesn't exist and for a circle of parents.
+        """
+        family = dict.fromkeys(sorted(slugs), "lever")
+        for slug in sorted(slugs):
+            keys = [lever_key(str(n)) for n in (slug, *items(mapping(self._levers.get(slug)).get("aliases")))]
+            for twin in sorted({twin for key in keys for twin in self._slugs_by_key.get(key, ())}):
+                family.setdefault(twin, "alias")
+        for slug in list(family):
+            seen = {slug}
+            parent = text(mapping(self._levers[slug]).get("parent"))
+            while parent:
+                if parent not in self._levers or parent in seen:
+                    problem = "is not in the vocabulary" if parent not in self._levers else "is its own ancestor"
+                    raise Unknown(f"The lever {parent!r} {problem}.", "", "Ask a curator to repair the lever's parent.")
+                family.setdefault(parent, "ancestor")
+                seen.add(parent)
+                parent = text(mapping(self._levers[parent]).get("parent"))
+        return family
+
+    def superseded(self, row: Row) -> bool:
+        """Say whether a row's successor speaks for it. A successor that the snapshot lacks can't."""
+        return any(code in self.rows and code != row.code for code in row.superseded_by)
+
+    def dead_matches(self, slugs: set[str], scope: Any) -> list[Match]:
+        """Return the DEAD rows of the levers' family, in the order of their codes, with how they relate to
+        `scope`.
+
+        Raises Unknown when a DEAD row names a lever that the vocabulary lacks: it could be any lever's.
+        """
+        family = self.family(slugs)
+        matches = []
+        for row in self.rows.values():
+            if row.head.get("verdict") != DEAD:
+                continue
+            name = text(row.head.get("lever"))
+            levers = self.levers_named(name)
+            if not levers:
+                message = f"The DEAD row {row.code} names the lever {name!r}, which is not in the vocabulary."
+                raise Unknown(message, "", "Ask a curator to attach the row to a lever.")
+            if levers & family.keys():
+                matches.append(self._match(row, scope))
+        return matches
+
+    def _match(self, row: Row, scope: Any) -> Match:
+        kind = relation(scope, row.head.get("scope"))
+        sentences = tuple(part.sentence for part in explain(scope, row.head.get("scope")))
+        superseded = self.superseded(row)
+        blocking = blocking_kind(dict(row.head), superseded=superseded)
+        if superseded:
+            why = f"superseded by {', '.join(row.superseded_by)}"
+        elif not blocking:
+            why = f"its cause class {text(row.head.get('cause_class'))} does not block"
+        else:
+            why = "its scope and the choice's are disjoint" if kind == DISJOINT else ""
+        return Match(row, kind, sentences, blocking, not why, why)
+
+
+@dataclass(frozen=True)
+class Cited:
+    """One citation of a choice. `good` says that it can carry the choice, `why_not` what is wrong with it."""
+
+    kind: str
+    label: str
+    good: bool
+    why_not: str = ""
+    row: Row | None = None
+    revision: str = ""
+    path: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Return the verdict of the cited revision, empty for anything that is no evidence."""
+        return text(mapping(self.row.revisions.get(self.revision)).get("verdict")) if self.row else ""
+
+    def as_document(self) -> dict[str, Any]:
+        """Return the citation as an input of a gate line."""
+        return {
+            "kind": self.kind,
+            "label": self.label,
+            "revision": self.revision,
+            "verdict": self.verdict,
+            "good": self.good,
+            "why_not": self.why_not,
+        }
+
+
+def read_citation(raw: Any, path: str, snapshot: Snapshot) -> Cited:
+    """Resolve one citation. Raises Unknown for a row, document, kind or stance that doesn't exist."""
+    citation = mapping(raw)
+    kind, stance = text(citation.get("kind")), citation.get("stance")
+    if stance not in STANCES:
+        raise Unknown("A citation's stance is not known.", f"{path}.stance", f"Use one of {', '.join(STANCES)}.")
+    if kind == "evidence":
+        return _cited_row(citation, path, snapshot)
+    revision = text(citation.get("revision"))
+    if kind == "section":
+        slug, anchor = text(citation.get("document")), text(citation.get("anchor"))
+        revisions = snapshot.documents.get(slug)
+        if not isinstance(revisions, Mapping):
+            raise Unknown(f"There is no document {slug!r}.", f"{path}.document", "Pick an imported document.")
+        good = revision in revisions and anchor in items(revisions[revision])
+        why_not = "" if good else "that revision of the document has no such section"
+        return Cited(kind, f"{slug}#{anchor}", good, why_not, None, revision, path)
+    if kind == "code":
+        lacking = [name for name in ("tree", "commit", "path") if not text(citation.get(name))]
+        label = f"{text(citation.get('tree'))}:{text(citation.get('path'))}@{text(citation.get('commit'))[:12]}"
+        return Cited(kind, label, not lacking, f"{', '.join(lacking)} is missing" if lacking else "", path=path)
+    raise Unknown(f"The citation kind {kind!r} is not known.", f"{path}.kind", "Use evidence, section or code.")
+
+
+def _cited_row(citation: Mapping[str, Any], path: str, snapshot: Snapshot) -> Cited:
+    code, revision = text(citation.get("code")), text(citation.get("revision"))
+    row = snapshot.rows.get(code)
+    if row is None:
+        raise Unknown(f"There is no evidence row {code!r}.", f"{path}.code", "Pick an existing row.")
+    why_not = ""
+    if not isinstance(row.revisions.get(revision), Mapping):
+        why_not = "the pinned revision is no accepted revision of this row"
+    elif row.flagged:
+        why_not = "a flag on the row was confirmed"
+    elif row.superseded_by:
+        why_not = f"superseded by {', '.join(row.superseded_by)}"
+    return Cited("evidence", code, not why_not, why_not, row, revision, path)
+
+
+@dataclass
+class Choice:
+    """One choice of the spec with what the rules need to know of it. Properties raise Unknown."""
+
+    index: int
+    raw: Mapping[str, Any]
+    snapshot: Snapshot
+    spec: Mapping[str, Any]
+    context: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def path(self) -> str:
+        """Return where the choice is in the spec, for example `choices[0]`."""
+        return f"choices[{self.index}]"
+
+    @property
+    def id(self) -> str:
+        """Return the choice's id, or its place when it has none."""
+        return text(self.raw.get("id")) or f"#{self.index + 1}"
+
+    @cached_property
+    def polarity(self) -> str:
+        """Return the polarity."""
+        polarity = self.raw.get("polarity")
+        if polarity not in POLARITIES:
+            shown = text(polarity)[:40] or "nothing"
+            message = f"The polarity of this choice is {shown}."
+            raise Unknown(message, f"{self.path}.polarity", f"Use one of {', '.join(POLARITIES)}.")
+        return polarity
+
+    @cached_property
+    def levers(self) -> set[str]:
+        """Return the slugs that the choice's lever stands for; empty when it names none and adopts none."""
+        name = text(self.raw.get("lever"))
+        if not name and self.polarity != ADOPTS:
+            return set()
+        levers = self.snapshot.levers_named(name) if name else set()
+        if not levers:
+            message = f"The lever {name[:80]!r} is not in the vocabulary." if name else "No lever is named."
+            fix = "Pick a lever from the vocabulary, or ask a curator to add it with an answer to each near match."
+            raise Unknown(message, f"{self.path}.lever", fix)
+        return levers
+
+    @cached_property
+    def citations(self) -> list[Cited]:
+        """Return the resolved citations."""
+        raw = items(self.raw.get("citations"))
+        return [read_citation(c, f"{self.path}.citations[{i}]", self.snapshot) for i, c in enumerate(raw)]
+
+    @cached_property
+    def dead(self) -> list[Match]:
+        """Return the DEAD rows of the lever's family, those that don't count included."""
+        return self.snapshot.dead_matches(self.levers, self.raw.get("scope")) if self.levers else []
+
+    @property
+    def against(self) -> list[Match]:
+        """Return the DEAD rows that stand against the choice."""
+        return [match for match in self.dead if match.counts]
+
+    @property
+    def rests_on_untested_alone(self) -> bool:
+        """Say whether every citation that carries the choice is an UNTESTED row."""
+        good = [citation for citation in self.citations if citation.good]
+        return bool(good) and all(citation.verdict == "UNTESTED" for citation in good)

@@ -1,0 +1,362 @@
+"""Measured numbers in free text: `+67%`, `6.24µs = 2.50 TB/s`, `−7..−9%`, `≤6%`, `1.41-1.56× slower`, `±0.08
+TB/s`.
+
+A value needs a unit. What looks numeric but has no unit we know, or can be read in two ways, is kept as text
+and marked unreadable. Names that hold digits (`D3`, `7-warp`, `BN=16`, `M=1`, `4→12`, `f624d75a`, dates, `136
+CTA`) are no values.
+"""
+
+import re
+from decimal import Decimal, InvalidOperation
+from typing import Any
+
+from v2kb.rules.problem import Problem
+
+UNITS = (
+    "us",
+    "ms",
+    "ns",
+    "s",
+    "percent",
+    "TB/s",
+    "GB/s",
+    "MB/s",
+    "x",
+    "B",
+    "KB",
+    "MB",
+    "GB",
+    "KiB",
+    "MiB",
+    "GiB",
+    "TFLOPS",
+)
+QUALIFIERS = ("", "<=", ">=", "~", "+-")
+ROLES = ("verdict", "bound", "data_point")
+DIRECTIONS = ("", "lower", "higher")
+TIERS = ("", "1", "2", "3")
+FIELDS = (
+    "text", "readable", "value", "low", "high", "unit", "direction", "qualifier", "compared_with", "tier", "n",
+    "verified", "role",
+)  # fmt: skip
+MAX_CELL = 20_000
+MAX_DIGITS = 40
+
+_LOWER_IS_BETTER = {"us", "ms", "ns", "s"}
+_HIGHER_IS_BETTER = {"TB/s", "GB/s", "MB/s", "TFLOPS"}
+_BASE = {
+    "ns": ("ns", 1), "us": ("ns", 1000), "ms": ("ns", 10**6), "s": ("ns", 10**9),
+    "MB/s": ("MB/s", 1), "GB/s": ("MB/s", 1000), "TB/s": ("MB/s", 10**6),
+    "B": ("B", 1), "KB": ("B", 1000), "MB": ("B", 10**6), "GB": ("B", 10**9),
+    "KiB": ("B", 2**10), "MiB": ("B", 2**20), "GiB": ("B", 2**30),
+}  # fmt: skip
+
+# One character for one, so that positions in the plain text are positions in the original.
+_PLAIN = str.maketrans("µμ−‐‑‒–—－×✕\u00a0\u2009\u202f＜＞％", "uu-------xx   <>%")
+_SPELLINGS = {"%": "percent", "kB": "KB", "TFLOP/s": "TFLOPS"}
+_UNIT = r"(?:TB/s|GB/s|MB/s|TFLOPS|TFLOP/s|[KMG]iB|[kKMG]B|us|ms|ns|s|B|%|x(?!\s{0,2}[0-9]))(?![A-Za-z0-9_])"
+_FIGURE = r"(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_CANDIDATE = re.compile(
+    rf"(?P<q>\+/-|\+-|<=|>=|[≤≥<>~≈±])?\s{{0,2}}(?P<sign_a>[+-])?(?P<a>{_FIGURE})(?:\s{{0,2}}(?P<unit_a>{_UNIT}))?"
+    rf"(?:\s{{0,2}}(?P<sep>\.\.\.?|…|\+/-|\+-|±|/|-|(?<=\s)to(?=\s))\s{{0,2}}(?P<sign_b>[+-])?(?P<b>{_FIGURE})"
+    rf"\s{{0,2}}(?P<unit_b>{_UNIT}))?"
+)
+_COMPARED = re.compile(
+    r"\s{1,2}(?:vs\.?|versus|against|than|(?:slower|faster|higher|lower) than)\s+([^,;()\n→<>|=]{1,80})"
+)
+_COUNTED = re.compile(
+    r"\b(?:killed|tried|repeated|failed|reverted|re-?proposed|dead|confirmed|seen)\s*$", re.ASCII | re.I
+)
+_MEASURED_BEFORE = re.compile(rf"[0-9]\s{{0,2}}{_UNIT}\s*$")
+_COMPARISONS = ("<", ">", "<=", ">=", "≤", "≥")
+_DASHED_WORD = re.compile(r"-[A-Za-z]", re.ASCII)
+_GLUED = re.compile(r"[A-Za-z_][A-Za-z0-9_/]{0,20}", re.ASCII)
+_Q = {
+    "≤": "<=",
+    "<=": "<=",
+    "<": "<=",
+    "≥": ">=",
+    ">=": ">=",
+    ">": ">=",
+    "~": "~",
+    "≈": "~",
+    "±": "+-",
+    "+-": "+-",
+    "+/-": "+-",
+}
+
+
+# --- reading ---
+
+
+def parse_numbers(cell: str, *, role: str = "verdict", verified: bool = False) -> list[dict[str, Any]]:
+    """Return the numbers of a cell, in order, as documents (`FIELDS`; values are decimal strings).
+
+    Each `text` is a part of `cell`. Never raises; cells over 20,000 characters are read up to there.
+    """
+    original = str(cell)[:MAX_CELL]
+    plain = original.translate(_PLAIN)
+    numbers: list[dict[str, Any]] = []
+    position = 0
+    while found := _CANDIDATE.search(plain, position):
+        parts, position = _read(found)
+        for start, end, fields in parts:
+            number = _number(original[start:end], role, verified) | fields
+            if fields and (compared := _COMPARED.match(plain, position)):
+                number["compared_with"] = original[slice(*compared.span(1))].strip(" .")
+            numbers.append(number)
+    return numbers
+
+
+def _number(text: str, role: str, verified: bool) -> dict[str, Any]:
+    return {
+        "text": text, "readable": False, "value": None, "low": None, "high": None, "unit": "", "direction": "",
+        "qualifier": "", "compared_with": "", "tier": "", "n": "", "verified": verified, "role": role,
+    }  # fmt: skip
+
+
+def _read(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, Any]]], int]:
+    """Return the (start, end, fields) of what one candidate holds, and where to go on reading."""
+    plain, start, end = found.string, _start(found), found.end()
+    if found["b"] is not None and found["unit_a"] not in (None, found["unit_b"]):
+        end = found.end("unit_a")  # two units: the second figure is a number of its own
+    unit = found["unit_a"] if end == found.end("unit_a") else found["unit_b"]
+    if unit is None:
+        return _without_unit(found, start)
+    context = _context(plain, start, found)
+    if context == "name":
+        return [], max(found.end("a"), start + 1)
+    counted = unit == "x" and (
+        _DASHED_WORD.match(plain, end) or ("." not in found["a"] and _COUNTED.search(plain[max(0, start - 20) : start]))
+    )
+    if context == "unclear" or counted:
+        return [(start, end, {})], end
+    if end == found.end("unit_a") and found["b"] is not None:
+        values = _values(found, None)
+    else:
+        values = _values(found, found["sep"])
+    if values is None:
+        return [(start, end, {})], end
+    unit = _SPELLINGS.get(unit, unit)
+    shared = {"readable": True, "unit": unit, "direction": _direction(unit, plain[end : end + 12])}
+    if found["sep"] == "/" and len(values) == 2:
+        first = (start, found.end("a"), shared | values[0])
+        second = (found.start("sign_b") if found["sign_b"] else found.start("b"), end, shared | values[1])
+        return [first, second], end
+    return [(start, end, shared | values[0])], end
+
+
+def _start(found: re.Match[str]) -> int:
+    """Return where the number begins: at its qualifier, unless that compares it with a number just before it."""
+    first = found.start("sign_a") if found["sign_a"] else found.start("a")
+    if found["q"] is None:
+        return first
+    before = found.string[max(0, found.start("q") - 12) : found.start("q")]
+    return first if found["q"] in _COMPARISONS and _MEASURED_BEFORE.search(before) else found.start("q")
+
+
+def _context(plain: str, start: int, found: re.Match[str]) -> str:
+    """Return `name` when the figure belongs to an identifier, `unclear` when it may, else an empty text."""
+    before = plain[start - 1 : start]
+    if before and ((before.isascii() and before.isalnum()) or before in "_#§@"):
+        return "name"
+    if before == "=":
+        return ""
+    if before and before in ".:/\\-,":
+        return "unclear"
+    if found["sign_a"] is None and re.search(r"[0-9]\s*-\s+$", plain[max(0, start - 8) : start]):
+        return "unclear"
+    return ""
+
+
+def _without_unit(found: re.Match[str], start: int) -> tuple[list[tuple[int, int, dict[str, Any]]], int]:
+    """Report a figure that is signed, qualified or broken but has no unit we know; pass over the rest."""
+    plain, end = found.string, found.end("a")
+    compared = found["q"] in _COMPARISONS
+    if compared and plain[max(0, found.start("q") - 2) : found.start("q")].strip()[-1:].isalnum():
+        start = found.start("sign_a") if found["sign_a"] else found.start("a")  # `M >= 16` states a condition
+        compared = False
+    marked = bool(found["sign_a"] or compared or (found["q"] and found["q"] not in _COMPARISONS))
+    before, after = plain[start - 1 : start], plain[end : end + 1]
+    if glued := _GLUED.match(plain, end):
+        end = glued.end()
+    named = bool(before) and (before.isalnum() or before in "_#§@=.:/\\-,&≥≤<>")
+    if named or (after and after in ".-") or not (marked or ("." in found["a"] and not glued)):
+        return [], end
+    return [(start, end, {})], end
+
+
+def _values(found: re.Match[str], sep: str | None) -> list[dict[str, Any]] | None:
+    """Return the value fields of the candidate (two for a `/` pair), or None when they can't be told."""
+    qualifier = _Q[found["q"]] if found["q"] and _start(found) == found.start("q") else ""
+    a = _decimal(found["sign_a"], found["a"])
+    if a is None:
+        return None
+    if sep is None:
+        return [{"value": plain_decimal(a), "qualifier": qualifier}]
+    b = _decimal(found["sign_b"], found["b"])
+    if b is None:
+        return None
+    if sep in ("±", "+-", "+/-"):
+        if found["sign_b"]:
+            return None
+        low, high = plain_decimal(a - b), plain_decimal(a + b)
+        return [{"value": plain_decimal(a), "low": low, "high": high, "qualifier": "+-"}]
+    if sep == "/":
+        sure = (found["sign_a"] and found["sign_b"]) or ("." in found["a"] and "." in found["b"])
+        return [{"value": plain_decimal(v), "qualifier": qualifier} for v in (a, b)] if sure else None
+    if (sep in ("-", "to") and a > b) or (sep == "-" and a < 0 and not found["sign_b"]):
+        return None
+    low, high = sorted((a, b))
+    return [{"low": plain_decimal(low), "high": plain_decimal(high), "qualifier": qualifier}]
+
+
+def _decimal(sign: str | None, figure: str) -> Decimal | None:
+    """Read `1,234.5`, `.5`, `1e-3`; None for `1.2.3`, `1,23` and figures beyond 40 digits."""
+    if "," in figure:
+        if not re.fullmatch(r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?", figure):
+            return None
+        figure = figure.replace(",", "")
+    return read_decimal(f"{sign or ''}{figure}")
+
+
+def read_decimal(text: Any) -> Decimal | None:
+    """Read a decimal string of at most 40 digits and exponent 30; None for anything else, NaN and infinity
+    included.
+    """
+    if not isinstance(text, str) or not re.fullmatch(
+        r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?", text
+    ):
+        return None
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return None
+    digits, exponent = value.as_tuple()[1:]
+    return value if len(digits) <= MAX_DIGITS and isinstance(exponent, int) and abs(exponent) <= 30 else None
+
+
+def plain_decimal(value: Decimal) -> str:
+    """Return a decimal without exponent, and with no sign on zero."""
+    return format(abs(value) if value == 0 else value, "f")
+
+
+def _direction(unit: str, following: str) -> str:
+    if unit in _LOWER_IS_BETTER:
+        return "lower"
+    if unit in _HIGHER_IS_BETTER:
+        return "higher"
+    word = following.strip().lower()
+    if unit == "x" and word.startswith("slower"):
+        return "lower"
+    return "higher" if unit == "x" and word.startswith(("faster", "speedup", "speed-up")) else ""
+
+
+# --- writing and comparing ---
+
+
+def format_number(number: dict[str, Any]) -> str:
+    """Return a number as text that `parse_numbers` reads back to the same values, for example `−9..−7%`,
+    `≤6%`, `6.24 µs`.
+    """
+    unit = number.get("unit") or ""
+    value, low, high = (number.get(name) for name in ("value", "low", "high"))
+    if not number.get("readable") or not unit or (value is None and (low is None or high is None)):
+        return str(number.get("text", ""))
+    shown = {"percent": "%", "x": "×", "us": " µs"}.get(unit, f" {unit}")
+    mark = {"<=": "≤", ">=": "≥", "~": "~", "+-": "±"}.get(number.get("qualifier") or "", "")
+    if value is not None and low is not None and high is not None and mark == "±":
+        centre, top = read_decimal(value), read_decimal(high)
+        if centre is not None and top is not None:
+            return f"{value} ± {plain_decimal(top - centre)}{shown}".replace("-", "−")
+    body = f"{low}..{high}" if value is None else value
+    return f"{mark}{body}{shown}".replace("-", "−")
+
+
+def base_unit(unit: str) -> str:
+    """Return the unit in which numbers of `unit` are compared: `ns` for times, `MB/s` for rates, `B` for
+    sizes.
+    """
+    return _BASE.get(unit, (unit, 1))[0]
+
+
+def interval(number: dict[str, Any]) -> tuple[Decimal | None, Decimal | None] | None:
+    """Return the (low, high) that a number states, in `base_unit`; None at an end means without end.
+
+    None for an unreadable number. `~` states no interval of its own and counts as the value.
+    """
+    if not number.get("readable"):
+        return None
+    factor = _BASE.get(str(number.get("unit")), ("", 1))[1]
+    value, low, high = (
+        None if item is None else item * factor
+        for item in (read_decimal(number.get(n)) for n in ("value", "low", "high"))
+    )
+    if low is not None and high is not None:
+        return (low, high)
+    if value is None:
+        return None
+    qualifier = number.get("qualifier")
+    if qualifier == "<=":
+        return (None, value)
+    if qualifier == ">=":
+        return (value, None)
+    return (-abs(value), abs(value)) if qualifier == "+-" else (value, value)
+
+
+def contains(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
+    """Say whether what `inner` states lies within what `outer` states. Different kinds of unit never do."""
+    a, b = interval(outer), interval(inner)
+    if a is None or b is None or base_unit(str(outer.get("unit"))) != base_unit(str(inner.get("unit"))):
+        return False
+    low_fits = a[0] is None or (b[0] is not None and b[0] >= a[0])
+    high_fits = a[1] is None or (b[1] is not None and b[1] <= a[1])
+    return low_fits and high_fits
+
+
+def read_number(raw: Any) -> tuple[dict[str, Any], list[Problem]]:
+    """Return (number document with all `FIELDS`, problems); field names are relative to the number."""
+    if not isinstance(raw, dict):
+        return _number(str(raw)[:200], "verdict", False), [Problem("", "A number must be a set of named fields.")]
+    number = _number("", "verdict", False) | {name: raw[name] for name in FIELDS if name in raw}
+    problems = [
+        Problem(str(n), f"A number has no field {str(n)[:40]!r}.", "Remove it.") for n in raw if n not in FIELDS
+    ]
+    for name, allowed in (("unit", ("", *UNITS)), ("qualifier", QUALIFIERS), ("direction", DIRECTIONS), ("role", ROLES),
+                          ("tier", TIERS)):  # fmt: skip
+        if number[name] not in allowed:
+            shown = ", ".join(item or "nothing" for item in allowed)
+            problems.append(Problem(name, f"{name} {str(number[name])[:40]!r} is not known.", f"Use one of: {shown}."))
+            number[name] = allowed[0]
+    for name in ("text", "compared_with", "n"):
+        if not isinstance(number[name], str) or len(number[name]) > 300:
+            problems.append(Problem(name, f"{name} must be text of at most 300 characters.", "Shorten it."))
+            number[name] = ""
+    if number["n"] and not re.fullmatch(r"[1-9][0-9]{0,5}", number["n"]):
+        problems.append(Problem("n", "n is the count of independent runs.", "Write a whole number, for example 3."))
+    for name in ("readable", "verified"):
+        if not isinstance(number[name], bool):
+            problems.append(Problem(name, f"{name} must be true or false.", "Tick it or leave it."))
+            number[name] = False
+    problems += _value_problems(number)
+    return number, problems
+
+
+def _value_problems(number: dict[str, Any]) -> list[Problem]:
+    problems = []
+    for name in ("value", "low", "high"):
+        if number[name] is not None and read_decimal(number[name]) is None:
+            problems.append(Problem(name, f"{name} is not a decimal number.", "Write for example 6.24 or -9."))
+            number[name] = None
+    low, high = read_decimal(number["low"]), read_decimal(number["high"])
+    if (low is None) != (high is None):
+        problems.append(Problem("high" if high is None else "low", "A range needs both ends.", "Give low and high."))
+    if low is not None and high is not None and low > high:
+        problems.append(Problem("low", "The range's low end is above its high end.", "Swap the two."))
+    if number["readable"] and number["value"] is None and (low is None or high is None):
+        problems.append(Problem("value", "The number has neither a value nor a range.", "Give one of them."))
+    if number["readable"] and not number["unit"]:
+        problems.append(Problem("unit", "The number has no unit.", f"Use one of {', '.join(UNITS)}."))
+    if not number["readable"] and not str(number["text"]).strip():
+        problems.append(Problem("text", "An unreadable number needs its text.", "Keep the words of the source."))
+    return problems
