@@ -1,5 +1,7 @@
 """Physical pages over a queue of tasks: the four worked chains with their exact overruns, and invariants."""
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -78,8 +80,12 @@ def test_next_order_puts_unused_first_then_release_step_then_page():
 
 
 def test_a_page_of_packed_regions_counts_with_its_latest_release():
-    logical = plan([Region("a", 16, 16, can_pack=True, release_step=1), Region("b", 16, 16, can_pack=True, release_step=5),
-                    Region("c", 16_384, release_step=3)])  # fmt: skip
+    regions = [
+        Region("a", 16, 16, can_pack=True, release_step=1),
+        Region("b", 16, 16, can_pack=True, release_step=5),
+        Region("c", 16_384, release_step=3),
+    ]
+    logical = plan(regions)
     assert run_task("t", logical, fresh_order()).preferred_after[-2:] == (1, 0)
 
 
@@ -107,11 +113,14 @@ def test_stable_queue_of_the_full_task_settles_at_once():
     assert len(repeat_until_settled("linear", linear())) == 1
 
 
-SIZES = st.integers(0, 2 * PAGE_BYTES)
-TASKS = st.lists(
-    st.lists(st.builds(Region, name=st.just("r"), size_bytes=SIZES, can_pack=st.booleans(), release_step=st.integers(0, 5)), max_size=7),
-    max_size=5,
-)  # fmt: skip
+REGIONS = st.builds(
+    Region,
+    name=st.just("r"),
+    size_bytes=st.integers(0, 2 * PAGE_BYTES),
+    can_pack=st.booleans(),
+    release_step=st.integers(0, 5),
+)
+TASKS = st.lists(st.lists(REGIONS, max_size=7), max_size=5)
 
 
 @settings(max_examples=200, deadline=None)
@@ -122,12 +131,8 @@ def test_physical_placement_keeps_its_promises(queue):
     for task in tasks:
         assert sorted(task.preferred_after) == list(range(PAGES))
         spans = sorted((r.start_byte, r.end_byte) for r in task.regions if r.end_byte > r.start_byte)
-        assert all(left[1] <= right[0] for left, right in zip(spans, spans[1:], strict=False))
+        assert all(left[1] <= right[0] for left, right in pairwise(spans))
         for region in task.regions:
-            assert (
-                list(region.pages) == list(range(region.pages[0], region.pages[0] + len(region.pages)))
-                if region.pages
-                else True
-            )
+            assert all(b == a + 1 for a, b in pairwise(region.pages))
             assert region.overrun_bytes == max(0, region.end_byte - CAPACITY_BYTES)
             assert not region.overrun_bytes or 13 in region.pages

@@ -8,9 +8,17 @@ typed by anyone can neither run code nor hang a page.
 from collections.abc import Mapping
 from fractions import Fraction
 
-from .arithmetic import FUNCTIONS, MAX_BITS, MAX_LENGTH, SYMBOL_NAME, ExpressionError, Parser, tokenise
+from v2kb.rules.arithmetic import (
+    FUNCTIONS,
+    MAX_BITS,
+    MAX_LENGTH,
+    SYMBOL_NAME,
+    ExpressionError,
+    Parser,
+    tokenise,
+)
 
-__all__ = ["ExpressionError", "SymbolTable", "evaluate", "evaluate_whole", "names_in"]
+__all__ = ["MAX_SYMBOLS", "ExpressionError", "SymbolTable", "evaluate", "evaluate_whole", "names_in"]
 
 MAX_SYMBOLS = 128
 
@@ -31,9 +39,7 @@ class SymbolTable:
         self.values: dict[str, Fraction] = dict(self.constants)
         self.problems: dict[str, ExpressionError] = {}
         if len(self.definitions) > MAX_SYMBOLS:
-            raise ExpressionError(
-                f"More than {MAX_SYMBOLS} symbols.", "", 0, "Remove the symbols that nothing uses."
-            )
+            raise ExpressionError(f"More than {MAX_SYMBOLS} symbols.", "", 0, "Remove the symbols that nothing uses.")
         for name, text in self.definitions.items():
             if name in self.constants or name in FUNCTIONS or not SYMBOL_NAME.fullmatch(name):
                 self.problems[name] = ExpressionError(
@@ -115,9 +121,7 @@ def evaluate(
     Raises ExpressionError with a position and a fix; never anything else for str and int input.
     """
     if isinstance(text, bool) or not isinstance(text, (str, int)):
-        raise ExpressionError(
-            "This is not an expression.", str(text)[:MAX_LENGTH], 0, "Write a number or a formula."
-        )
+        raise ExpressionError("This is not an expression.", str(text)[:MAX_LENGTH], 0, "Write a number or a formula.")
     table = symbols if isinstance(symbols, SymbolTable) else SymbolTable(symbols)
     if isinstance(text, int):
         text = str(text) if text.bit_length() <= MAX_BITS else "9" * MAX_LENGTH

@@ -8,7 +8,7 @@ that can cost. It is arithmetic about the planner, not a defect seen on hardware
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .smem import DEFAULT_GEOMETRY, Geometry, Placement, Plan, Region, plan
+from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry, Placement, Plan, Region, plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,486 @@
+"""Each spec rule passes on a right spec and fires on the mutation that it is there for."""
+
+import copy
+import json
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.rules.spec_examples import grouped_gemm_spec, norm_spec
+from v2kb.rules.canonical import canonical_json
+from v2kb.rules.spec_document import empty_spec
+from v2kb.rules.spec_rules import (
+    RULES,
+    check_spec,
+    findings_as_document,
+    page_map,
+    rules_version,
+    semaphore_map,
+    spec_report,
+)
+
+NAMED = ["R01", "R02", "R03", "R04", "R05", "R06", "R07", "R08", "R09", "R20", "R23", "R40", "R41", "R65"]
+
+
+def changed(doc, **edits):
+    """A copy of `doc` with values set at paths, written with __ between parts: smem__regions__0__size_bytes."""
+    result = copy.deepcopy(doc)
+    for path, value in edits.items():
+        *parents, last = path.split("__")
+        place = result
+        for part in parents:
+            place = place[int(part)] if part.isdigit() else place[part]
+        if last.isdigit():
+            place[int(last)] = value
+        else:
+            place[last] = value
+    return result
+
+
+def found(doc, rule, kind="violation", **options):
+    return [f for f in check_spec(doc, **options) if rule in (f.rule, *f.also) and f.kind == kind]
+
+
+def fused_linear(stages=6):
+    doc = grouped_gemm_spec()
+    doc["smem"]["regions"] = [
+        {"ordinal": str(s), "name": f"WA{s}", "size_bytes": "36864", "alignment": "1024"} for s in range(stages)
+    ]
+    return doc
+
+
+def test_the_registry_is_complete_and_explains_itself():
+    assert sorted(RULES) == NAMED
+    for rule in RULES.values():
+        shown = rule.as_document()
+        assert all(shown[key] for key in ("id", "version", "severity", "title", "source", "formula", "inputs"))
+
+
+@pytest.mark.parametrize("doc", [grouped_gemm_spec(), norm_spec(), norm_spec(1024)])
+def test_a_right_spec_has_no_findings(doc):
+    report = spec_report(doc)
+    assert report.findings == ()
+    assert report.passes
+    assert set(report.states.values()) <= {"passed", "not_applicable"}
+
+
+def test_totals_of_the_grouped_gemm():
+    summary = spec_report(grouped_gemm_spec()).summary
+    assert (summary["smem_bytes"], summary["smem_pages"], summary["semaphores"], summary["tasks"]) == (
+        155_664, 10, 30, 124,
+    )  # fmt: skip
+    assert summary["rules_version"] == rules_version()
+
+
+def test_r01_total_bytes():
+    (finding,) = found(changed(grouped_gemm_spec(), symbols__SLICE="12*1024"), "R01")
+    assert finding.facts == {"total_bytes": 229_392, "over_bytes": 5_136}
+    assert finding.message == "SMEM total 229,392 B exceeds 224,256 B by 5,136."
+    assert finding.path == "smem.regions"
+
+
+def test_r02_pages_although_the_bytes_fit():
+    doc = fused_linear()
+    assert found(doc, "R01") == []
+    (finding,) = found(doc, "R02")
+    assert finding.message.startswith("Plan needs 18 pages (14 exist); WA4 could not be placed: ")
+    assert finding.path == "smem.regions[4]"
+    assert found(doc, "R03") == []
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        ({"smem__regions__2__size_bytes": "-1"}, "negative_size"),
+        ({"smem__regions__2__alignment": "48"}, "bad_alignment"),
+        ({"smem__regions__2__page_count": "0"}, "page_count_too_small"),
+        ({"smem__regions__2__contiguous": False}, "not_contiguous"),
+    ],
+)
+def test_r02_rows_that_the_planner_refuses(edit, reason):
+    (finding,) = found(changed(grouped_gemm_spec(), **edit), "R02")
+    assert (finding.facts["reason"], finding.path) == (reason, "smem.regions[2]")
+
+
+def test_r02_points_at_the_row_when_rows_are_not_in_order_of_ordinals():
+    doc = changed(grouped_gemm_spec(), smem__regions__0__size_bytes="20000")
+    doc["smem"]["regions"].reverse()
+    (finding,) = found(doc, "R02")
+    assert finding.path == "smem.regions[8]"
+
+
+def test_r03_page_13():
+    doc = grouped_gemm_spec()
+    template = doc["smem"]["regions"][0]
+    doc["smem"]["regions"] = [{**template, "ordinal": str(i), "name": f"P{i}"} for i in range(13)]
+    last = {**template, "ordinal": "13", "name": "last", "size_bytes": "11264"}
+    doc["smem"]["regions"].append(last)
+    assert found(doc, "R03") == []
+    last["size_bytes"] = "11265"
+    (finding,) = found(doc, "R03")
+    assert finding.message == "Page 13 has 11,264 usable bytes; last needs 11,265."
+    assert finding.path == "smem.regions[13]"
+
+
+def test_r04_a_stated_queue_is_an_error():
+    doc = changed(grouped_gemm_spec(), smem__queue=["this", "this"])
+    (finding,) = found(doc, "R04")
+    assert finding.severity == "E"
+    assert finding.message == "After this task, W3 lands on page 13 and ends 5,120 B past capacity."
+    assert finding.path == "smem.regions[3]"
+    assert not spec_report(doc).passes
+
+
+def test_r04_a_guessed_queue_is_a_warning():
+    doc = changed(grouped_gemm_spec(), smem__queue=[])
+    findings = found(doc, "R04")
+    assert {f.severity for f in findings} == {"W"}
+    assert all("guessed" in f.message and f.facts["guessed"] for f in findings)
+    assert spec_report(doc).passes
+    assert spec_report(doc).states["R04"] == "warned"
+
+
+def test_r04_on_a_fresh_sm_is_an_error_even_without_a_queue():
+    doc = changed(norm_spec(), smem__queue=[])
+    template = doc["smem"]["regions"][0]
+    small = {**template, "name": "small", "size_bytes": "4096"}
+    full = [
+        {**template, "ordinal": str(i), "name": f"P{i}", "size_bytes": "PAGE", "can_pack": False} for i in range(1, 14)
+    ]
+    doc["smem"]["regions"] = [small, *full]
+    findings = found(doc, "R04")
+    assert findings[0].severity == "E"
+    assert findings[0].message.startswith("On an SM that has run nothing, P13 lands on page 13 and ends 5,120 B past")
+
+
+def test_r04_with_a_neighbour():
+    attention = changed(
+        norm_spec(), smem__regions=[{**norm_spec()["smem"]["regions"][0], "size_bytes": "96288", "can_pack": False}]
+    )
+    doc = changed(grouped_gemm_spec(), smem__queue=["S7", "this"])
+    (finding,) = found(doc, "R04", neighbours={"S7": attention, "S8": None})
+    assert (finding.path, finding.facts["overrun_bytes"]) == ("smem.regions[7]", 5_120)
+    assert finding.message.startswith("After S7, W7 lands on page 13")
+
+
+def test_r04_reports_the_neighbour_that_overruns():
+    doc = changed(grouped_gemm_spec(), smem__queue=["this", "S7"])
+    (finding,) = found(doc, "R04", neighbours={"S7": grouped_gemm_spec()})
+    assert finding.path == "smem.queue[1]"
+    assert "W3 of S7" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("queue", "neighbours", "path"),
+    [
+        (["this", "S9"], {}, "smem.queue[1]"),
+        (["this", "S9"], None, "smem.queue[1]"),
+        (["this", "S9"], {"S9": fused_linear()}, "smem.queue[1]"),
+        (["this", "S9"], {"S9": "not a document"}, "smem.queue[1]"),
+        (["this", "S9"], {"S9": empty_spec()}, "smem.queue[1]"),
+        (["this", "S9"], {"S9": {"engine": {"family": "D"}}}, None),
+        (["S9"], {"S9": grouped_gemm_spec()}, "smem.queue"),
+    ],
+)
+def test_r04_says_what_is_missing(queue, neighbours, path):
+    doc = changed(grouped_gemm_spec(), smem__queue=queue)
+    findings = found(doc, "R04", "missing_input", neighbours=neighbours)
+    assert [f.path for f in findings] == ([path] if path else [])
+
+
+def test_r05_number_of_regions():
+    doc = norm_spec()
+    template = doc["smem"]["regions"][3]
+    for count, fires in ((16, False), (17, True)):
+        doc["smem"]["regions"] = [{**template, "ordinal": str(i), "name": f"r{i}"} for i in range(count)]
+        assert bool(found(doc, "R05")) is fires
+    assert found(doc, "R05")[0].message == "17 regions; the descriptor holds 16."
+
+
+@pytest.mark.parametrize(
+    ("edit", "paths"),
+    [
+        ({"smem__regions__3__ordinal": "9"}, {"smem.regions", "smem.regions[3].ordinal"}),
+        ({"smem__regions__3__ordinal": "2"}, {"smem.regions", "smem.regions[3].ordinal"}),
+        ({"smem__regions__0__ordinal": "-1"}, {"smem.regions", "smem.regions[0].ordinal"}),
+        ({"smem__regions__4__name": "W3"}, {"smem.regions[3].name", "smem.regions[4].name"}),
+    ],
+)
+def test_r06_ordinals_and_names(edit, paths):
+    assert {f.path for f in found(changed(grouped_gemm_spec(), **edit), "R06")} == paths
+
+
+def test_r06_names_the_gap():
+    messages = [f.message for f in found(changed(grouped_gemm_spec(), smem__regions__3__ordinal="9"), "R06")]
+    assert "Region ordinals have a gap at 3." in messages
+
+
+@pytest.mark.parametrize(
+    ("edit", "severity"),
+    [
+        ({"smem__regions__0__alignment": "512"}, "E"),
+        ({"smem__regions__0__alignment": "0"}, "E"),
+        ({"smem__regions__0__alignment": "2048"}, "W"),
+        ({"smem__regions__8__alignment": "24"}, "W"),
+        ({"smem__regions__8__alignment": "-16"}, "W"),
+        ({"smem__regions__8__alignment": "4096"}, "W"),
+        ({"smem__regions__8__alignment": "16"}, None),
+    ],
+)
+def test_r07_alignment(edit, severity):
+    findings = found(changed(grouped_gemm_spec(), **edit), "R07")
+    assert [f.severity for f in findings] == ([severity] if severity else [])
+
+
+def test_r07_message():
+    (finding,) = found(changed(grouped_gemm_spec(), smem__regions__0__alignment="512"), "R07")
+    assert finding.message == "W0 is a TMA target but aligned 512."
+
+
+@pytest.mark.parametrize(("count", "severity"), [("1", "E"), ("3", "W"), ("2", None), ("-1", None)])
+def test_r08_pinned_page_count(count, severity):
+    findings = found(changed(grouped_gemm_spec(), smem__regions__8__page_count=count), "R08")
+    assert [f.severity for f in findings] == ([severity] if severity else [])
+
+
+def test_r08_message():
+    (finding,) = found(changed(grouped_gemm_spec(), symbols__STAGES="11", smem__regions__8__page_count="2"), "R08")
+    assert finding.message == "page_count 2 is too small for 33,808 B."
+
+
+@pytest.mark.parametrize(
+    ("edit", "fires"),
+    [
+        ({"smem__regions__0__can_pack": True}, True),
+        ({"smem__regions__0__can_pack": True, "smem__regions__0__size_bytes": "16383"}, False),
+        (
+            {
+                "smem__regions__0__can_pack": True,
+                "smem__regions__0__size_bytes": "100",
+                "smem__regions__0__page_count": "2",
+            },
+            True,
+        ),
+    ],
+)
+def test_r09_intent_to_pack(edit, fires):
+    findings = found(changed(grouped_gemm_spec(), **edit), "R09")
+    assert [f.severity for f in findings] == (["W"] if fires else [])
+
+
+@pytest.mark.parametrize(
+    ("edit", "path", "said"),
+    [
+        ({"symbols__STAGES": "9", "sems__num_op_sems": "33"}, "sems.rows", "33 semaphores"),
+        ({"sems__num_op_sems": "29"}, "sems.num_op_sems", "add up to 30"),
+        ({"sems__rows__6__ordinal": "28"}, "sems.rows[6].ordinal", "overlaps tmem_ready"),
+        ({"sems__rows__6__ordinal": "30"}, "sems.rows[6].ordinal", "Ordinals 29..29"),
+        ({"sems__rows__0__ordinal": "-1"}, "sems.rows[0].ordinal", "starts at -1"),
+        ({"sems__rows__5__slots": "0", "sems__num_op_sems": "29"}, "sems.rows[5].slots", "0 slots"),
+    ],
+)
+def test_r20_budget_and_ordinals(edit, path, said):
+    findings = found(changed(grouped_gemm_spec(), **edit), "R20")
+    assert any(f.path == path and said in f.message and f.severity == "E" for f in findings), findings
+
+
+def test_r20_boundary_of_31():
+    doc = changed(grouped_gemm_spec(), sems__rows__6__slots="2", sems__num_op_sems="31")
+    assert found(doc, "R20") == []
+
+
+def test_r20_enormous_slots_answer_at_once():
+    doc = changed(grouped_gemm_spec(), sems__rows__6__slots="10**60")
+    started = time.perf_counter()
+    assert found(doc, "R20")
+    assert len(semaphore_map(doc)["slots"]) <= 256
+    assert time.perf_counter() - started < 0.5
+
+
+@pytest.mark.parametrize("field", ["producer", "consumer", "meaning", "kind", "reinit_owner", "name"])
+def test_r23_blank_cells(field):
+    (finding,) = found(changed(grouped_gemm_spec(), **{f"sems__rows__4__{field}": ""}), "R23")
+    assert finding.path == f"sems.rows[4].{field}"
+
+
+def test_r23_count():
+    doc = changed(grouped_gemm_spec(), sems__rows__4__count="")
+    assert [f.path for f in found(doc, "R23", "missing_input")] == ["sems.rows[4].count"]
+    assert found(changed(grouped_gemm_spec(), sems__rows__4__count="0"), "R23")[0].facts == {"count": 0}
+
+
+@pytest.mark.parametrize(
+    ("edit", "path", "said"),
+    [
+        ({"granularity__0__listed": "124"}, "granularity[0].listed", "gives 64 tasks, but 124 are listed"),
+        ({"symbols__N": "2048"}, "granularity[0].listed", "gives 128 tasks"),
+        (
+            {"granularity__1__num_tasks": "0", "granularity__1__listed": "0"},
+            "granularity[1].num_tasks",
+            "gives 0 tasks",
+        ),
+    ],
+)
+def test_r40_counts(edit, path, said):
+    (finding,) = found(changed(grouped_gemm_spec(), **edit), "R40")
+    assert finding.path == path
+    assert said in finding.message
+
+
+def test_r40_a_fraction_of_a_task_is_no_count():
+    (finding,) = found(changed(grouped_gemm_spec(), symbols__N="1000"), "R40", "missing_input")
+    assert finding.path == "granularity[0].num_tasks"
+    assert "ceil" in finding.fix
+
+
+GRID_WIDE = {"justification": "One barrier.", "monotonic_barrier": True, "host_assert": True,
+             "skip_after_step0": True, "task_offset": True}  # fmt: skip
+
+
+@pytest.mark.parametrize("lacking", [None, *GRID_WIDE])
+def test_r41_grid_wide(lacking):
+    row = {**grouped_gemm_spec()["granularity"][0], **GRID_WIDE, "mode": "grid_wide"}
+    if lacking:
+        row[lacking] = "" if lacking == "justification" else False
+    findings = found(changed(grouped_gemm_spec(), granularity__0=row), "R41")
+    assert [f.facts["lacking"] for f in findings] == ([[lacking]] if lacking else [])
+    assert [f.path for f in findings] == ([f"granularity[0].{lacking}"] if lacking else [])
+
+
+def test_r41_lists_all_that_is_missing():
+    (finding,) = found(changed(grouped_gemm_spec(), granularity__2__mode="grid_wide"), "R41")
+    assert finding.facts["lacking"] == list(GRID_WIDE)
+
+
+@pytest.mark.parametrize(
+    ("items", "old", "new", "outcome"),
+    [("7168", "4", "7", None), ("1024", "4", "7", "tie"), ("7168", "7", "4", "more_trips")],
+)
+def test_r65_wave_quantisation(items, old, new, outcome):
+    claim = {"items": items, "tasks": "136", "old_warps": old, "new_warps": new}
+    findings = found(changed(grouped_gemm_spec(), choices__0__wave_quant=claim), "R65")
+    assert [f.facts["outcome"] for f in findings] == ([outcome] if outcome else [])
+    assert all(f.path == "choices[0].wave_quant" and f.severity == "E" for f in findings)
+
+
+def test_r65_tie_of_the_router():
+    claim = {"items": "1024", "tasks": "136", "old_warps": "4", "new_warps": "7"}
+    (finding,) = found(changed(grouped_gemm_spec(), choices__0__wave_quant=claim), "R65")
+    assert "take 2 trips with 4 warps and 2 with 7: a tie" in finding.message
+    avoided = changed(grouped_gemm_spec(), choices__0__wave_quant=claim, choices__0__polarity="avoids")
+    assert found(avoided, "R65") == []
+
+
+@pytest.mark.parametrize("lever", ["nwarps-7", "7-warp-mac-fold", "seven_warp", "nw7"])
+def test_r65_a_claim_without_arithmetic_is_missing_input(lever):
+    doc = changed(grouped_gemm_spec(), choices__0__wave_quant=None, choices__0__lever=lever, choices__0__title="")
+    (finding,) = found(doc, "R65", "missing_input")
+    assert (finding.path, finding.severity) == ("choices[0].wave_quant", "E")
+
+
+def test_r65_reads_the_title_too():
+    doc = changed(
+        grouped_gemm_spec(), choices__0__wave_quant=None, choices__0__lever="fold", choices__0__title="nwarps = 7"
+    )
+    assert found(doc, "R65", "missing_input")
+
+
+def test_r65_other_levers_need_no_arithmetic():
+    doc = changed(
+        grouped_gemm_spec(), choices__0__wave_quant=None, choices__0__lever="tma-loader", choices__0__title="TMA"
+    )
+    assert spec_report(doc).states["R65"] == "not_applicable"
+
+
+def test_r65_zero_is_named():
+    claim = {"items": "7168", "tasks": "0", "old_warps": "4", "new_warps": "7"}
+    (finding,) = found(changed(grouped_gemm_spec(), choices__0__wave_quant=claim), "R65")
+    assert finding.path == "choices[0].wave_quant.tasks"
+
+
+def test_an_empty_spec_passes_nothing_silently():
+    report = spec_report(empty_spec())
+    assert not report.passes
+    assert {r for r, state in report.states.items() if state != "missing_input"} == {"R65"}
+    assert {f.path for f in report.findings} == {"smem.regions", "sems.rows", "granularity"}
+    assert report.findings[0].also == ("R02", "R03", "R04", "R05", "R06", "R07", "R08", "R09")
+
+
+@pytest.mark.parametrize(("family", "skipped"), [("D", True), ("E", True), ("A", False), ("B", False), ("C", False)])
+def test_families_without_memory_skip_its_rules(family, skipped):
+    states = spec_report(changed(empty_spec(), engine__family=family)).states
+    assert (states["R02"] == "not_applicable") is skipped
+
+
+def test_an_unreadable_formula_is_missing_input_of_every_rule_that_needs_it():
+    doc = changed(grouped_gemm_spec(), smem__regions__8__size_bytes="STAGE*3072")
+    (finding,) = [f for f in check_spec(doc) if f.path == "smem.regions[8].size_bytes"]
+    assert (finding.kind, finding.severity, finding.rule) == ("missing_input", "E", "R01")
+    assert {"R02", "R03", "R04", "R08", "R09"} <= set(finding.also)
+    assert "STAGE is not a known symbol" in finding.message
+
+
+def test_broken_symbols_and_broken_form_are_findings():
+    doc = changed(grouped_gemm_spec(), symbols__LOOP="LOOP+1", engine__family="Z", title=5)
+    found_paths = {f.path for f in check_spec(doc) if f.rule == "DOC"}
+    assert found_paths == {"symbols.LOOP", "engine.family", "title"}
+    assert not spec_report(doc).passes
+
+
+def test_fixed_axes_of_contracts_are_symbols():
+    doc = changed(grouped_gemm_spec(), ops=[{"op": "w13", "contract": "c"}], granularity__0__num_tasks="8*(rows/128)")
+    assert found(doc, "R40", "missing_input")
+    contract = {"axes": {"rows": {"value": "1024"}, "m": {"symbol": True}, "PAGE": {"value": "1"}}}
+    assert spec_report(doc, ops={"w13": contract}).passes
+    other = {"w13": contract, "w2": {"axes": {"rows": {"value": "512"}}}}
+    assert spec_report(doc, ops=other).passes
+    both = changed(doc, ops=[{"op": "w13", "contract": "c"}, {"op": "w2", "contract": "c"}])
+    assert found(both, "R40", "missing_input", ops=other)
+
+
+def test_findings_are_sorted_and_canonical():
+    doc = changed(
+        grouped_gemm_spec(), smem__queue=[], smem__regions__8__alignment="4096", granularity__0__listed="1",
+        smem__regions__3__ordinal="4", sems__num_op_sems="", choices__0__wave_quant=None,
+    )  # fmt: skip
+    findings = check_spec(doc)
+    severities = [f.severity for f in findings]
+    assert severities == sorted(severities, key="EWI".index)
+    errors = [f.path for f in findings if f.severity == "E"]
+    assert errors == ["smem.regions", "smem.regions[4].ordinal", "sems.num_op_sems", "granularity[0].listed",
+                      "choices[0].wave_quant"]  # fmt: skip
+    assert json.loads(canonical_json(findings_as_document(findings)))[0]["state"] == "open"
+    canonical_json([page_map(doc), semaphore_map(doc), spec_report(doc).summary])
+
+
+def test_a_check_takes_milliseconds():
+    doc = grouped_gemm_spec()
+    check_spec(doc)
+    started = time.perf_counter()
+    for _ in range(10):
+        check_spec(doc)
+    assert (time.perf_counter() - started) / 10 < 0.05
+
+
+TEXTS = st.one_of(st.text(max_size=8), st.sampled_from(["8", "2**64", "PAGE"]))
+JSON = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), TEXTS),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.text(max_size=5), inner, max_size=3)),
+    max_leaves=6,
+)  # fmt: skip
+PATHS = [
+    "smem", "smem__regions", "smem__regions__0", "smem__regions__0__size_bytes", "smem__regions__8__page_count",
+    "smem__queue", "sems", "sems__rows__1", "sems__rows__1__slots", "sems__num_op_sems", "symbols", "symbols__STAGES",
+    "granularity", "granularity__0", "granularity__0__num_tasks", "choices", "choices__0", "choices__0__wave_quant",
+    "choices__0__scope", "choices__0__citations", "engine", "ops", "title",
+]  # fmt: skip
+
+
+@settings(max_examples=250, deadline=None)
+@given(st.sampled_from(PATHS), JSON)
+def test_any_json_anywhere_gives_findings_not_errors(path, value):
+    doc = changed(grouped_gemm_spec(), **{path: value})
+    report = spec_report(doc)
+    canonical_json([findings_as_document(report.findings), report.summary, page_map(doc), semaphore_map(doc)])

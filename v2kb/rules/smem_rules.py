@@ -1,0 +1,369 @@
+"""Rules R01 to R09: the shared-memory table of a spec against the planner."""
+
+from collections import Counter
+
+from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
+from v2kb.rules.smem import (
+    CAPACITY_BYTES,
+    PAGE_BYTES,
+    PAGES,
+    TASK_ALIGNMENT,
+    Plan,
+    PlanError,
+    Region,
+    pages_needed,
+)
+from v2kb.rules.smem_sequence import TaskOnSM, repeat_until_settled, simulate
+from v2kb.rules.spec_document import THIS_SPEC
+from v2kb.rules.spec_view import Missing, Row, SpecView
+
+MAX_REGIONS = 16
+LAST_PAGE_BYTES = CAPACITY_BYTES - (PAGES - 1) * PAGE_BYTES
+REGIONS = "smem.regions"
+
+
+def without_regions(view: SpecView) -> bool:
+    """True when the family has no regions of its own and none are listed."""
+    return not view.regions and view.family in ("D", "E")
+
+
+def has_regions(view: SpecView, report: Reporter) -> bool:
+    """True when there are regions to judge; else say why there are none, or that they are missing."""
+    if without_regions(view):
+        report.skip(f"Family {view.family} has no regions of its own.")
+    elif not view.regions:
+        fix = "List the regions, or choose family D or E."
+        report.missing(Missing(REGIONS, "The spec lists no SMEM regions.", fix))
+    return bool(view.regions)
+
+
+def _sized(view: SpecView, report: Reporter, *names: str) -> list[tuple[Row, tuple[int, ...]]]:
+    if not has_regions(view, report):
+        return []
+    found = [(row, report.need(row, *names)) for row in view.regions]
+    return [(row, values) for row, values in found if values is not None]
+
+
+@spec_rule(
+    "R01",
+    severity=ERROR,
+    title="Total bytes",
+    source="house-style section 4; wiring-recipe section 9",
+    formula="sum(size_bytes) <= 224,256",
+    inputs=("smem.regions[].size_bytes",),
+)
+def r01(view: SpecView, report: Reporter, context: Context) -> None:
+    total = sum(size for _, (size,) in _sized(view, report, "size_bytes"))
+    if total > CAPACITY_BYTES:
+        over = total - CAPACITY_BYTES
+        report.add(
+            REGIONS,
+            f"SMEM total {total:,} B exceeds {CAPACITY_BYTES:,} B by {over:,}.",
+            "Shrink a region or use fewer stages.",
+            total_bytes=total,
+            over_bytes=over,
+        )
+
+
+def _plan_or_report(view: SpecView, report: Reporter) -> bool:
+    """True when the planner could run (it may still have refused); reports missing inputs otherwise."""
+    if not has_regions(view, report):
+        return False
+    for missing in view.planner_input[1]:
+        report.missing(missing)
+    return view.plan is not None
+
+
+@spec_rule(
+    "R02",
+    severity=ERROR,
+    title="Pages",
+    source="house-style section 4; v2_smem_planner.py",
+    formula="the planner places every region on 14 pages of 16,384 B",
+    inputs=("smem.regions[]",),
+)
+def r02(view: SpecView, report: Reporter, context: Context) -> None:
+    if not _plan_or_report(view, report) or not isinstance(view.plan, PlanError):
+        return
+    error = view.plan
+    regions = view.planner_input[0]
+    name, path = regions[error.index].name, view.region_path(error.index)
+    if error.code in ("no_run", "no_gap", "last_page"):
+        pages = pages_needed(regions)
+        report.add(
+            path,
+            f"Plan needs {pages} pages ({PAGES} exist); {name} could not be placed: {error.reason}.",
+            "Shrink or split regions, pack small ones, or use fewer stages.",
+            pages=pages,
+            region=name,
+            reason=error.code,
+        )
+    else:
+        report.add(
+            path,
+            f"The planner refuses {name}: {error.reason}.",
+            "Correct this row; the planner raises an error and builds no task graph.",
+            region=name,
+            reason=error.code,
+        )
+
+
+@spec_rule(
+    "R03",
+    severity=ERROR,
+    title="Page 13",
+    source="house-style section 4; v2_smem_planner.py",
+    formula="bytes on logical page 13 <= 11,264",
+    inputs=("smem.regions[]",),
+)
+def r03(view: SpecView, report: Reporter, context: Context) -> None:
+    if not _plan_or_report(view, report):
+        return
+    error = view.plan
+    if isinstance(error, PlanError) and error.code == "last_page":
+        name = view.planner_input[0][error.index].name
+        report.add(
+            view.region_path(error.index),
+            f"Page {PAGES - 1} has {LAST_PAGE_BYTES:,} usable bytes; {name} needs {error.needed_bytes:,}.",
+            f"Leave page {PAGES - 1} to regions of at most {LAST_PAGE_BYTES:,} B, or use fewer pages.",
+            region=name,
+            needed_bytes=error.needed_bytes,
+            usable_bytes=LAST_PAGE_BYTES,
+        )
+
+
+def _queue(view: SpecView, report: Reporter, context: Context) -> list[tuple[str, tuple[Region, ...]]] | None:
+    """The stated queue as planner input, or None after reporting what is missing in it."""
+    stated = view.doc["smem"]["queue"]
+    known = {**(context.neighbours or {}), THIS_SPEC: view}
+    queue: list[tuple[str, tuple[Region, ...]]] = []
+    for index, code in enumerate(stated):
+        path = f"smem.queue[{index}]"
+        other = known.get(code)
+        if other is None:
+            report.missing(Missing(path, f"{code} is not a spec that is known here.", "Name an existing spec."))
+            continue
+        listed = bool(other.regions) or without_regions(other)
+        if other.problems or not listed or not isinstance(other.plan, Plan):
+            report.missing(
+                Missing(path, f"{code} has no plan of its own yet.", "Complete and correct its SMEM table first.")
+            )
+            continue
+        queue.append((code, other.planner_input[0]))
+    if THIS_SPEC not in stated:
+        report.missing(
+            Missing("smem.queue", "The queue doesn't hold this spec.", f'Add "{THIS_SPEC}" where the task runs.')
+        )
+        return None
+    return queue if len(queue) == len(stated) else None
+
+
+@spec_rule(
+    "R04",
+    severity=ERROR,
+    title="Physical overrun in a sequence",
+    source="v2_smem_planner.py, by simulation",
+    formula="over the SM's queue every region ends at or below byte 224,256",
+    inputs=("smem.regions[]", "smem.queue"),
+)
+def r04(view: SpecView, report: Reporter, context: Context) -> None:
+    if not _plan_or_report(view, report):
+        return
+    if isinstance(view.plan, PlanError):
+        report.missing(
+            Missing(REGIONS, "There is no plan whose pages could be followed.", "Correct the SMEM table first (R02).")
+        )
+        return
+    guessed = not view.doc["smem"]["queue"]
+    if guessed:
+        tasks = repeat_until_settled(THIS_SPEC, view.planner_input[0])
+    else:
+        queue = _queue(view, report, context)
+        if queue is None:
+            return
+        tasks = simulate(queue)
+    _report_overruns(view, report, tasks, guessed)
+
+
+def _report_overruns(view: SpecView, report: Reporter, tasks: tuple[TaskOnSM, ...], guessed: bool) -> None:
+    seen: set[tuple[str, str]] = set()
+    for position, task in enumerate(tasks):
+        for region in task.overruns:
+            name = region.placement.region.name
+            if (task.name, name) in seen:
+                continue
+            seen.add((task.name, name))
+            own = task.name == THIS_SPEC
+            previous = tasks[position - 1].name if position else ""
+            before = f"After {_spoken(previous)}" if previous else "On an SM that has run nothing"
+            what = name if own else f"{name} of {task.name}"
+            guess = " The queue is guessed: the same task again and again." if guessed and position else ""
+            report.add(
+                view.region_path(region.placement.index) if own else f"smem.queue[{position}]",
+                f"{before}, {what} lands on page {PAGES - 1} and ends {region.overrun_bytes:,} B past capacity."
+                + guess,
+                "Change release steps, region sizes or the order of tasks so that page 13 stays free of it; "
+                "the planner does not check this step."
+                + (" State the SM's queue to judge the real order." if guess else ""),
+                severity=WARNING if guessed and position else ERROR,
+                position=position,
+                region=name,
+                overrun_bytes=region.overrun_bytes,
+                end_byte=region.end_byte,
+                guessed=guessed,
+            )
+
+
+def _spoken(name: str) -> str:
+    return "this task" if name == THIS_SPEC else name
+
+
+@spec_rule(
+    "R05",
+    severity=ERROR,
+    title="Number of regions",
+    source="house-style section 4; runtime_header.h",
+    formula="number of regions <= 16",
+    inputs=("smem.regions",),
+)
+def r05(view: SpecView, report: Reporter, context: Context) -> None:
+    if has_regions(view, report) and len(view.regions) > MAX_REGIONS:
+        report.add(
+            REGIONS,
+            f"{len(view.regions)} regions; the descriptor holds {MAX_REGIONS}.",
+            "Fold small regions of the same life into one with slices.",
+            regions=len(view.regions),
+        )
+
+
+@spec_rule(
+    "R06",
+    severity=ERROR,
+    title="Region ordinals and names",
+    source="house-style section 4",
+    formula="ordinals are 0..n-1 without gap or repeat; names are unique",
+    inputs=("smem.regions[].ordinal", "smem.regions[].name"),
+)
+def r06(view: SpecView, report: Reporter, context: Context) -> None:
+    rows = _sized(view, report, "ordinal")
+    holders: dict[int, Row] = {}
+    for row, (ordinal,) in rows:
+        path = f"{row.path}.ordinal"
+        if ordinal in holders:
+            other = holders[ordinal].label()
+            report.add(path, f"Ordinal {ordinal} belongs to {other} already.", "Number the regions 0, 1, 2, ...")
+        elif not 0 <= ordinal < len(view.regions):
+            last = len(view.regions) - 1
+            report.add(path, f"Ordinal {ordinal} is outside 0..{last}.", "Number the regions 0, 1, 2, ...")
+        holders.setdefault(ordinal, row)
+    if len(rows) == len(view.regions):
+        gaps = [k for k in range(len(rows)) if k not in holders]
+        if gaps:
+            report.add(
+                REGIONS,
+                f"Region ordinals have a gap at {', '.join(map(str, gaps))}.",
+                "Number the regions 0, 1, 2, ...; the device addresses them by ordinal.",
+                gaps=gaps,
+            )
+    names = Counter(row.source["name"] for row in view.regions)
+    for row in view.regions:
+        name = row.source["name"]
+        if not name:
+            report.missing(Missing(f"{row.path}.name", "The region has no name.", "Name it."))
+        elif names[name] > 1:
+            report.add(f"{row.path}.name", f"{names[name]} regions are named {name}.", "Give each its own name.")
+
+
+@spec_rule(
+    "R07",
+    severity=ERROR,
+    title="Alignment",
+    source="house-style sections 4 and 5",
+    formula="power of two, at most 1,024; a TMA destination exactly 1,024",
+    inputs=("smem.regions[].alignment", "smem.regions[].tma_dst"),
+)
+def r07(view: SpecView, report: Reporter, context: Context) -> None:
+    for row, (alignment,) in _sized(view, report, "alignment"):
+        path, name = f"{row.path}.alignment", row.label()
+        if row.source["tma_dst"]:
+            if alignment < TASK_ALIGNMENT or alignment % TASK_ALIGNMENT:
+                report.add(
+                    path,
+                    f"{name} is a TMA target but aligned {alignment:,}.",
+                    "Align it to 1,024: the 128-byte swizzle needs that.",
+                    alignment=alignment,
+                )
+                continue
+        elif alignment <= 0 or alignment & (alignment - 1):
+            report.add(
+                path,
+                f"{name} is aligned {alignment:,}, which is not a power of two.",
+                "Use a power of two; the planner refuses anything else.",
+                severity=WARNING,
+                alignment=alignment,
+            )
+            continue
+        if alignment > TASK_ALIGNMENT:
+            report.add(
+                path,
+                f"{name} is aligned {alignment:,}, but a task's memory starts aligned {TASK_ALIGNMENT:,} only.",
+                "Ask for at most 1,024.",
+                severity=WARNING,
+                alignment=alignment,
+            )
+
+
+@spec_rule(
+    "R08",
+    severity=ERROR,
+    title="Pinned page count",
+    source="v2_smem_planner.py",
+    formula="page_count * 16,384 >= size_bytes, and no larger than needed",
+    inputs=("smem.regions[].page_count", "smem.regions[].size_bytes"),
+)
+def r08(view: SpecView, report: Reporter, context: Context) -> None:
+    for row, (size, count) in _sized(view, report, "size_bytes", "page_count"):
+        path = f"{row.path}.page_count"
+        needed = -(-size // PAGE_BYTES)
+        if count < 0:
+            continue
+        if count < needed:
+            report.add(
+                path,
+                f"page_count {count} is too small for {size:,} B.",
+                f"Pin {needed}, or write -1 to derive it.",
+                page_count=count,
+                needed=needed,
+            )
+        elif count > needed:
+            report.add(
+                path,
+                f"page_count {count} books more than the {needed} pages that {size:,} B need.",
+                f"Pin {needed}, or write -1 to derive it.",
+                severity=WARNING,
+                page_count=count,
+                needed=needed,
+            )
+
+
+@spec_rule(
+    "R09",
+    severity=WARNING,
+    title="Intent to pack",
+    source="v2_smem_planner.py",
+    formula="can_pack only on regions smaller than one page",
+    inputs=("smem.regions[].can_pack", "smem.regions[].size_bytes", "smem.regions[].page_count"),
+)
+def r09(view: SpecView, report: Reporter, context: Context) -> None:
+    for row, (size, count) in _sized(view, report, "size_bytes", "page_count"):
+        if row.source["can_pack"] and (size >= PAGE_BYTES or count > 1):
+            why = f"{size:,} B fill a page" if size >= PAGE_BYTES else f"page_count is pinned to {count}"
+            report.add(
+                f"{row.path}.can_pack",
+                f"can_pack has no effect on {row.label()}: {why}.",
+                "Untick it, or make the region smaller than one page.",
+                size_bytes=size,
+            )
+
+
+SMEM_RULES: tuple[Rule, ...] = (r01, r02, r03, r04, r05, r06, r07, r08, r09)
