@@ -3,25 +3,31 @@
 import ast
 import json
 import re
-from pathlib import Path
 
 import pytest
 
+from tests.starter_data import (
+    EVIDENCE_CODES,
+    ROOT,
+    STARTER,
+    VERDICTS,
+    cells_of,
+    evidence_rows,
+    load,
+    op_paths,
+    our_rows,
+    starter_files,
+)
 from v2kb.rules.evidence import CAUSE_CLASSES, check_revision
 from v2kb.rules.names import lever_key
 from v2kb.rules.numbers import parse_numbers
 from v2kb.rules.scope import DIMENSIONS, scope_problems
 
-ROOT = Path(__file__).resolve().parent.parent
-STARTER = ROOT / "starter"
 CORPUS = ROOT.parent / "shared" / "corpus"
 EVIDENCE_SOURCE = CORPUS / "references" / "m1-decode-evidence.md"
 WINDOW = 8
 MIN_PLAIN_WORDS = 5
-EVIDENCE_CODES = [f"D{n}" for n in range(1, 12)] + [f"W{n}" for n in range(1, 6)] + ["U1", "U2", "U3"]
-VERDICTS = {"D": "DEAD", "W": "WIN", "U": "UNTESTED"}
 TABLE_HEADER = re.compile(r"^\|.*\|\n\|[-| :]+\|$", re.M)
-TABLE_ROW = re.compile(r"^\|\s*([DWU]\d+)\s*\|(.*)\|\s*$", re.M)
 WORD = re.compile(r"[A-Za-z0-9_]+(?:[.'/:_-]+[A-Za-z0-9_]+)*")
 PLAIN_WORD = re.compile(r"[a-z]{2,}(?:['-][a-z]+)*")
 NUMBER = re.compile(r"(?<![A-Za-z0-9_])\d+(?:\.\d+)?")
@@ -29,14 +35,6 @@ HEX_ID = re.compile(r"\b(?=[0-9a-f]*[a-f])[0-9a-f]{8}\b")
 REFERENCE_PATH = re.compile(r"\.claude/skills/v2-kernel-writing/([\w./-]+\.md)")
 
 needs_corpus = pytest.mark.skipif(not CORPUS.is_dir(), reason="the source documents are not beside this checkout")
-
-
-def load(path):
-    return json.loads(path.read_text(encoding="utf-8"))
-
-
-def starter_files(suffix):
-    return sorted(STARTER.rglob(f"*{suffix}"))
 
 
 def strings(value):
@@ -75,18 +73,6 @@ def source_runs():
 @pytest.fixture(scope="module")
 def levers():
     return load(STARTER / "levers.json")
-
-
-def evidence_rows(path):
-    """Code -> row text of each evidence table in a markdown file; a code twice is an error."""
-    found = TABLE_ROW.findall(path.read_text(encoding="utf-8"))
-    assert len({code for code, _ in found}) == len(found), f"{path.name} has a code twice"
-    return dict(found)
-
-
-def our_rows():
-    documents = STARTER / "documents"
-    return evidence_rows(documents / "decode-evidence-map.md") | evidence_rows(documents / "cpu-probe-map.md")
 
 
 def same_signs(text):
@@ -192,10 +178,6 @@ def test_typing_covers_exactly_the_rows_of_the_tables(levers):
     assert sorted(levers["rows"]) == sorted(our_rows())
 
 
-def cells_of(code, rows):
-    return [cell.strip() for cell in rows[code].split("|")]
-
-
 def number_cell(code, rows):
     """The cell that holds a row's own numbers: the second, or for an open cell its bound."""
     return cells_of(code, rows)[2 if code.startswith("U") else 1]
@@ -243,10 +225,6 @@ def test_documents_hold_no_floats(path):
     json.loads(path.read_text(encoding="utf-8"), parse_float=refuse)
 
 
-def op_paths():
-    return sorted((STARTER / "ops").glob("*.json"))
-
-
 @pytest.mark.parametrize("path", op_paths(), ids=lambda path: path.stem)
 def test_op_contract_is_closed(path, levers):
     contract = load(path)
@@ -285,104 +263,3 @@ def test_spec_refers_to_ops_levers_rows_and_workloads(path, levers):
             assert set(prediction["cases"]) <= workloads
             gain, kill, delta = (float(prediction[f"{name}_percent"]) for name in ("gain", "kill", "delta"))
             assert gain > kill > delta
-
-
-def test_each_adopted_lever_meets_no_dead_row_by_slug_or_parent(levers):
-    parents = {lever["slug"]: lever["parent"] for lever in levers["levers"]}
-    dead = {row["lever"] for code, row in levers["rows"].items() if code.startswith("D")}
-    for path in (STARTER / "specs").glob("*.json"):
-        for choice in load(path)["choices"]:
-            at = choice["lever"] if choice["polarity"] == "adopts" else ""
-            while at:
-                assert at not in dead, f"{path.name} {choice['id']} adopts the dead lever {at}"
-                at = parents[at]
-
-
-# --- the references and kernels run ---
-
-
-def make_inputs(torch, contract, workload):
-    """Random inputs of one workload: scales are positive powers of two, all else is normal."""
-    sizes = {name: axis.get("value") for name, axis in contract["axes"].items()} | workload["axes"]
-    generator = torch.Generator().manual_seed(len(workload["name"]))
-    inputs = {}
-    for tensor in contract["inputs"]:
-        shape = [int(sizes[axis]) for axis in tensor["shape"]]
-        values = torch.randn(shape, generator=generator)
-        if tensor["kind"] == "scale":
-            values = torch.exp2(values.round())
-        if workload["profile"] == "near_zero":
-            values = values * 1e-4 if tensor["kind"] == "activation" else values
-        inputs[tensor["name"]] = values.to(getattr(torch, tensor["dtype"]))
-    return inputs
-
-
-def references():
-    return [(path.stem, workload) for path in op_paths() for workload in load(path)["workloads"]]
-
-
-def reference_of(contract):
-    namespace = {}
-    exec(contract["reference"], namespace)
-    return namespace["reference"]
-
-
-def kernel(op, name):
-    namespace = {}
-    exec((STARTER / "kernels" / op / name / "kernel.py").read_text(encoding="utf-8"), namespace)
-    return namespace["run"]
-
-
-def within_bars(torch, contract, wanted, got):
-    """Whether all outputs keep the bars on cosine and on the largest error over the largest value."""
-    for tensor in contract["outputs"]:
-        want, have = wanted[tensor["name"]].double(), got[tensor["name"]].double()
-        cos = torch.nn.functional.cosine_similarity(want.flatten(), have.flatten(), dim=0)
-        rel_max = (want - have).abs().max() / want.abs().max()
-        bars = contract["tolerance"]
-        if not (cos >= float(bars["cos_min"]) and rel_max <= float(bars["rel_max"])):
-            return False
-    return True
-
-
-@pytest.mark.parametrize(("op", "workload"), references(), ids=lambda v: v if isinstance(v, str) else v["name"])
-def test_reference_runs_in_fp32_and_fp64_and_they_agree(op, workload):
-    torch = pytest.importorskip("torch")
-    contract = load(STARTER / "ops" / f"{op}.json")
-    reference = reference_of(contract)
-    inputs = make_inputs(torch, contract, workload)
-    single = reference({name: tensor.float() for name, tensor in inputs.items()})
-    double = reference({name: tensor.double() for name, tensor in inputs.items()})
-    sizes = {name: axis.get("value") for name, axis in contract["axes"].items()} | workload["axes"]
-    for tensor in contract["outputs"]:
-        exact = double[tensor["name"]]
-        assert exact.dtype == torch.float64
-        assert single[tensor["name"]].dtype == torch.float32
-        assert list(exact.shape) == [int(sizes[axis]) for axis in tensor["shape"]]
-        assert exact.abs().max() > 0
-        assert (exact - single[tensor["name"]].double()).abs().max() <= 1e-4 * exact.abs().max()
-
-
-@pytest.mark.parametrize(
-    ("op", "name", "passes"),
-    [
-        ("rmsnorm-cpu", "baseline", True),
-        ("rmsnorm-cpu", "fused", True),
-        ("rmsnorm-cpu", "wrong", False),
-        ("rmsnorm-b200", "naive", True),
-        ("w13-grouped-gemm-b200", "naive", True),
-    ],
-)
-def test_kernels_pass_or_fail_the_bars_on_every_workload(op, name, passes):
-    torch = pytest.importorskip("torch")
-    contract = load(STARTER / "ops" / f"{op}.json")
-    reference, run = reference_of(contract), kernel(op, name)
-    for workload in contract["workloads"]:
-        inputs = make_inputs(torch, contract, workload)
-        kept = {key: tensor.clone() for key, tensor in inputs.items()}
-        outputs = run(inputs)
-        assert all(torch.equal(inputs[key].float(), kept[key].float()) for key in kept), "input changed"
-        for tensor in contract["outputs"]:
-            assert outputs[tensor["name"]].dtype == getattr(torch, tensor["dtype"])
-        wanted = reference({key: tensor.double() for key, tensor in inputs.items()})
-        assert within_bars(torch, contract, wanted, outputs) is passes, workload["name"]
