@@ -8,8 +8,12 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from v2kb.core.ui import maps
+from v2kb.core.ui.charts import chart_parts, unit_note
+from v2kb.core.ui.diffs import line_diff
 from v2kb.core.ui.icons import icon_svg
-from v2kb.core.ui.numbers import EMPTY, num_html, num_text, to_decimal
+from v2kb.core.ui.numbers import EMPTY, num_html, num_text, to_decimal, unit_label
+from v2kb.core.ui.problems import problems_of
 from v2kb.core.ui.states import look
 
 register = template.Library()
@@ -25,18 +29,14 @@ def icon(name: str, label: str = "") -> SafeString:
 def state(value, kind: str = "", label: str = "") -> SafeString:
     """State chip: glyph, word and tone of any word of the vocabulary; `kind` settles double meanings."""
     seen = look(value, kind)
-    return format_html(
-        '<span class="chip tone-{}">{}{}</span>', seen.tone, icon_svg(seen.icon), label or seen.label
-    )
+    return format_html('<span class="chip tone-{}">{}{}</span>', seen.tone, icon_svg(seen.icon), label or seen.label)
 
 
 @register.simple_tag
 def verdict(value) -> SafeString:
     """Verdict badge of an evidence row, a history line or a judgement (DEAD, WIN, UNTESTED, NULL ...)."""
     seen = look(value)
-    return format_html(
-        '<span class="verdict tone-{}">{}{}</span>', seen.tone, icon_svg(seen.icon), seen.label.upper()
-    )
+    return format_html('<span class="verdict tone-{}">{}{}</span>', seen.tone, icon_svg(seen.icon), seen.label.upper())
 
 
 @register.simple_tag
@@ -61,9 +61,7 @@ def change(percent, direction: str = "lower", decimals: int = 1) -> SafeString:
     if number == 0 or direction not in ("lower", "higher"):
         return shown
     word = "better" if (number < 0) == (direction == "lower") else "worse"
-    return format_html(
-        '<span class="{}">{}<span class="visually-hidden"> {}</span></span>', word, shown, word
-    )
+    return format_html('<span class="{}">{}<span class="visually-hidden"> {}</span></span>', word, shown, word)
 
 
 @register.simple_tag
@@ -130,19 +128,15 @@ def area(context, viewname: str, label: str, match: str = "", key: str = "") -> 
         return SafeString("")
     found = getattr(context.get("request"), "resolver_match", None)
     name = found.view_name if found else ""
-    here = any(
-        name == m or (m and m[-1] in ":_" and name.startswith(m)) for m in (match or viewname).split(",")
-    )
-    current = (
-        SafeString(' aria-current="page"' if name == viewname else ' aria-current="true"') if here else ""
-    )
+    here = any(name == m or (m and m[-1] in ":_" and name.startswith(m)) for m in (match or viewname).split(","))
+    current = SafeString(' aria-current="page"' if name == viewname else ' aria-current="true"') if here else ""
     go = format_html(' data-go="{}"', key) if key else ""
     return format_html('<li><a href="{}"{}{}>{}</a></li>', href, current, go, label)
 
 
 @register.simple_tag
 def crumbs(*pairs) -> SafeString:
-    """Breadcrumbs from alternating label and URL; the last label needs none ({% crumbs "Evidence" url code %})."""
+    """Breadcrumbs from alternating label and URL; the last label needs no URL."""
     items = [(pairs[i], pairs[i + 1] if i + 1 < len(pairs) else "") for i in range(0, len(pairs), 2)]
     rows = [
         format_html('<a href="{}">{}</a>', url, label)
@@ -160,3 +154,88 @@ def tab(label: str, url: str, active: bool = False, count=None) -> SafeString:
     here = SafeString(' aria-current="page"') if active else ""
     tail = "" if count is None else format_html(' <span class="count">{}</span>', count)
     return format_html('<a href="{}"{}>{}{}</a>', url, here, label, tail)
+
+
+@register.inclusion_tag("components/field.html")
+def field(bound) -> dict:
+    """A bound form field: label, help, control, errors, all tied together for readers."""
+    kind = getattr(bound.field.widget, "input_type", "")
+    return {"bound": bound, "is_check": kind == "checkbox" and not bound.use_fieldset}
+
+
+@register.inclusion_tag("components/form_fields.html")
+def form_fields(form) -> dict:
+    """All fields of a form in order, hidden ones too."""
+    return {"form": form}
+
+
+@register.inclusion_tag("components/error_summary.html")
+def error_summary(form=None, refusal=None, formset=None, title: str = "") -> dict:
+    """What is wrong, where, which rule and what to do; nothing at all when nothing is wrong."""
+    problems = problems_of(form, refusal, formset)
+    count = len(problems)
+    said = title or ("There is a problem" if count == 1 else f"There are {count} problems")
+    return {"problems": problems, "title": said}
+
+
+@register.inclusion_tag("components/pager.html", takes_context=True)
+def pager(context, page, label: str = "Pages") -> dict:
+    """Which lines are shown of how many, and links to the other pages; keeps the rest of the query string."""
+    numbers = list(page.paginator.get_elided_page_range(page.number, on_each_side=1, on_ends=1)) if page else []
+    return {"page": page, "numbers": numbers, "label": label, "request": context["request"]}
+
+
+@register.simple_tag(takes_context=True)
+def sort_head(context, label: str, name: str, unit: str = "", numeric: bool = False) -> SafeString:
+    """Table head that sorts by `?sort=name`, then `-name`; says the direction to readers."""
+    now = context["request"].GET.get("sort", "")
+    turned = f"-{name}" if now == name else name
+    direction = {name: "ascending", f"-{name}": "descending"}.get(now, "")
+    mark = icon_svg({"ascending": "sort-up", "descending": "sort-down"}.get(direction, "sort"))
+    return format_html(
+        '<th scope="col"{}{}><a href="{}">{}{}{}</a></th>',
+        SafeString(' class="n"') if numeric else "",
+        format_html(' aria-sort="{}"', direction) if direction else "",
+        qs(context, sort=turned),
+        label,
+        format_html(' <span class="unit">{}</span>', unit_label(unit)) if unit else "",
+        mark,
+    )
+
+
+@register.inclusion_tag("components/smem_map.html")
+def smem_map(source, title: str = "Shared memory of this task", id: str = "smem") -> dict:
+    """The 14 pages drawn to scale, from a rules.smem Plan, TaskOnSM or PlanError; table twin below."""
+    return {"map": maps.smem_map(source), "title": title, "id": id}
+
+
+@register.inclusion_tag("components/sem_map.html")
+def sem_map(rows, title: str = "Semaphore ordinals", id: str = "sems") -> dict:
+    """The 31 semaphores and who holds them, from rows with name, ordinal and slots as ints."""
+    return {"map": maps.sem_map(rows), "title": title, "id": id}
+
+
+@register.inclusion_tag("components/chart.html")
+def chart(kind: str, data, id: str, title: str, text: str = "", open: bool = False) -> dict:
+    """A plot (ladder, samples, paired, forest) with its table twin; shapes are in ui/charts.py."""
+    parts = chart_parts(kind, data)
+    return {
+        "kind": kind,
+        "data": {**data, "kind": kind, "title": title},
+        "id": id,
+        "data_id": f"{id}-data",
+        "csv_name": f"{id}.csv",
+        "title": title,
+        "text": text,
+        "open": open,
+        "short": kind in ("paired", "forest"),
+        "unit_note": unit_note(kind, data),
+        "twin": {"heads": parts["heads"], "rows": parts["rows"]},
+        "legend": parts["legend"],
+    }
+
+
+@register.inclusion_tag("components/diff.html")
+def text_diff(old: str, new: str, caption: str = "Changed lines") -> dict:
+    """Line diff of two texts."""
+    return {"lines": line_diff(old or "", new or ""), "caption": caption}

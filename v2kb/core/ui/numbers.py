@@ -31,7 +31,7 @@ def digits(value: object, decimals: int | None = None, signed: bool = False) -> 
     number = to_decimal(value)
     if number is None:
         return None
-    if decimals is not None:
+    if decimals not in (None, ""):
         number = number.quantize(Decimal(1).scaleb(-int(decimals)), rounding=ROUND_HALF_EVEN)
     text = f"{abs(number):,f}"
     whole, _, fraction = text.partition(".")
