@@ -1,0 +1,154 @@
+"""How strongly a candidate is fenced in on this machine, found by trying, and the command that does it.
+
+Levels, strongest first:
+  bwrap+uid      bubblewrap started by root: own namespaces, no network, minimal read-only view, an unused user id
+  bwrap          the same started by an ordinary user, in a user namespace
+  process-group  no bubblewrap: own session, resource limits and a watcher, but the candidate sees the file system
+                 and the network. Visible in every result.
+"""
+
+import functools
+import os
+import random
+import shutil
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+import v2kb
+
+BOX = "/box"
+TEMP_BYTES = 256 * 1024 * 1024
+PROBE_TIMEOUT_S = 20
+PROJECT_ROOT = Path(v2kb.__path__[0]).resolve().parent
+_UID_FIRST, _UID_COUNT = 61_000, 4_000
+_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
+           "/etc/alternatives", "/etc/passwd", "/etc/nsswitch.conf", "/sys/devices/system/cpu")
+_CODE = ("v2kb/__init__.py", "v2kb/worker")
+_GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset")
+_GPU_PATHS = ("/usr/local/nvidia", "/usr/local/cuda", "/opt/nvidia", "/proc/driver/nvidia")
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A level, and the user id that the fenced processes run as (None: the worker's own)."""
+
+    level: str
+    uid: int | None = None
+
+    @property
+    def namespaces(self) -> bool:
+        return self.level.startswith("bwrap")
+
+    def paths(self, workspace: Path) -> dict[str, str]:
+        """Where the fenced processes find the exchange folders of `workspace`."""
+        if self.namespaces:
+            return {"in": f"{BOX}/in", "out": f"{BOX}/out", "tmp": "/tmp"}
+        return {name: str(workspace / name) for name in ("in", "out", "tmp")}
+
+    def prepare(self, workspace: Path) -> None:
+        """Make the exchange folders: `in` is written by the parent, `out` and `tmp` by the fenced processes."""
+        for name in ("in", "out", "tmp"):
+            (workspace / name).mkdir()
+        if self.uid is not None:
+            os.chown(workspace / "out", self.uid, self.uid)
+
+    def command(self, workspace: Path, python_code: str, argument: str) -> list[str]:
+        """Return the command that runs `python_code` in isolated mode inside the fence."""
+        python = [sys.executable, "-I", "-B", "-c", python_code, argument]
+        if not self.namespaces:
+            return python
+        return [*_bwrap(self.uid is not None), *_binds(workspace), *python]
+
+    def environment(self, workspace: Path) -> dict[str, str]:
+        """Return the whole environment of the fenced processes: nothing of the worker's own goes in."""
+        home = self.paths(workspace)["tmp"]
+        keep = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",
+                                                   "TRITON_PTXAS_PATH", "TZ") if name in os.environ}
+        return keep | {"PATH": "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin", "HOME": home, "TMPDIR": home,
+                       "USER": "kernel", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
+                       "TRITON_CACHE_DIR": f"{home}/triton", "TORCHINDUCTOR_CACHE_DIR": f"{home}/inductor"}
+
+
+def python_paths() -> list[str]:
+    """Return what the fenced interpreter needs on sys.path besides its own library: the project's root."""
+    return [str(PROJECT_ROOT)]
+
+
+@functools.cache
+def probe() -> Sandbox:
+    """Find the strongest level that works here, by starting an interpreter in it."""
+    if shutil.which("bwrap"):
+        as_root = os.geteuid() == 0
+        candidate = Sandbox("bwrap+uid", uid=_unused_uid()) if as_root else Sandbox("bwrap")
+        command = [*_bwrap(as_root), *_binds(None), sys.executable, "-I", "-c", "import encodings"]
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False)
+        except (OSError, subprocess.TimeoutExpired):
+            done = None
+        if done is not None and done.returncode == 0:
+            return candidate
+    return Sandbox("process-group")
+
+
+def fresh() -> Sandbox:
+    """Return the probed level with a user id of its own, so that one job's processes are never counted in another's."""
+    level = probe()
+    return Sandbox(level.level, _unused_uid()) if level.uid is not None else level
+
+
+def _unused_uid() -> int:
+    return _UID_FIRST + random.SystemRandom().randrange(_UID_COUNT)
+
+
+def _bwrap(as_root: bool) -> list[str]:
+    command = ["bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    if as_root:  # root needs no user namespace; the fork server itself gives up root before it does anything else
+        command += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    else:
+        command += ["--unshare-all"]
+    return [*command, "--hostname", "box"]
+
+
+def _binds(workspace: Path | None) -> list[str]:
+    arguments = ["--proc", "/proc", "--dev", "/dev"]
+    arguments += ["--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", "/tmp"]
+    made: set[str] = set()
+    for path in _readable_paths():
+        arguments += _parents(path, made) + ["--ro-bind", path, path]
+    for device in [*_GPU_DEVICES, *(f"/dev/nvidia{index}" for index in range(16))]:
+        if os.path.exists(device):
+            arguments += ["--dev-bind", device, device]
+    if workspace is not None:
+        arguments += ["--perms", "0755", "--dir", BOX]
+        arguments += ["--ro-bind", str(workspace / "in"), f"{BOX}/in", "--bind", str(workspace / "out"), f"{BOX}/out"]
+    return [*arguments, "--chdir", "/tmp"]
+
+
+def _readable_paths() -> list[str]:
+    """Everything the fenced side may read: the system, the interpreter, its packages, and the harness."""
+    wanted = [path for path in _SYSTEM if os.path.exists(path)]
+    code = [str(PROJECT_ROOT / name) for name in _CODE]
+    interpreter = [sys.prefix, sys.base_prefix, *(sysconfig.get_path(kind) for kind in ("purelib", "platlib"))]
+    packages = [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))]
+    extra = [path for path in _GPU_PATHS if os.path.exists(path) and not path.startswith("/proc")]
+    chosen: list[str] = []
+    for path in [*wanted, *interpreter, *packages, *extra, *code]:
+        known = any(path == other or path.startswith(other.rstrip("/") + "/") for other in chosen)
+        if not known and os.path.exists(path):
+            chosen.append(path)
+    return chosen
+
+
+def _parents(path: str, made: set[str]) -> list[str]:
+    """Make the folders above a bind readable by everyone: bubblewrap would make them for its own user alone."""
+    arguments: list[str] = []
+    for parent in reversed(Path(path).parents):
+        text = str(parent)
+        if text != "/" and text not in made:
+            made.add(text)
+            arguments += ["--perms", "0755", "--dir", text]
+    return arguments
