@@ -2,6 +2,7 @@
 
 import pytest
 
+from references.importers.catalogue import read_catalogue
 from tests.starter_data import STARTER, VERDICTS, load, op_paths, our_rows
 from v2kb.rules.antiloop import evaluate
 from v2kb.rules.antiloop_facts import Snapshot
@@ -39,6 +40,19 @@ def loaded_spec(name, snapshot):
         for citation in choice["citations"]:
             citation["revision"] = snapshot["rows"][citation["code"]]["head_hash"]
     return spec
+
+
+def test_catalogue_reads_as_a_snapshot_with_inventory_and_families():
+    text = (STARTER / "documents" / "upstream-catalogue.md").read_text(encoding="utf-8")
+    catalogue = read_catalogue(text)
+    snapshot = catalogue.snapshot
+    assert (snapshot.repository, snapshot.branch) == ("mirage-project/mirage", "runtime_refactor")
+    assert (snapshot.commit, snapshot.merge_base) == ("0eadb3fd", "e08de1df")
+    assert snapshot.studied_on.isoformat() == "2026-07-15"
+    assert len(catalogue.kernels) == 10
+    assert {kernel.family for kernel in catalogue.kernels if kernel.family} == set("ABCDE")
+    assert [family.letter for family in catalogue.families] == list("ABCDE")
+    assert all(family.when_to_copy and family.idiom for family in catalogue.families)
 
 
 @pytest.mark.parametrize("path", op_paths(), ids=lambda path: path.stem)
