@@ -4,8 +4,8 @@ import django_filters as filters
 from django.db.models import QuerySet
 
 from references.importers.catalogue import FAMILY_LETTERS
-from references.models import Document, Guideline, Section, UpstreamKernel
-from references.selectors import match_documents, match_sections
+from references.models import Document, Family, Guideline, Section, UpstreamKernel
+from references.selectors import current_snapshot, match_documents, match_sections
 
 FAMILY_CHOICES = [(letter, letter) for letter in FAMILY_LETTERS]
 
@@ -43,6 +43,23 @@ class SectionFilter(filters.FilterSet):
 
     def by_words(self, queryset: QuerySet, name: str, value: str) -> QuerySet:
         return match_sections(queryset, value)
+
+
+class FamilyFilter(filters.FilterSet):
+    """Families by snapshot and letter, or those of the current snapshot."""
+
+    snapshot = filters.NumberFilter(field_name="snapshot_id", label="Snapshot")
+    letter = filters.ChoiceFilter(choices=FAMILY_CHOICES, label="Letter")
+    current = filters.BooleanFilter(method="by_current", label="Of the current snapshot")
+
+    class Meta:
+        model = Family
+        fields = ["snapshot", "letter", "current"]
+
+    def by_current(self, queryset: QuerySet, name: str, value: bool) -> QuerySet:
+        snapshot = current_snapshot()
+        mine = {"snapshot_id": snapshot.pk if snapshot else None}
+        return queryset.filter(**mine) if value else queryset.exclude(**mine)
 
 
 class KernelFilter(filters.FilterSet):

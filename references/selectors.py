@@ -1,5 +1,6 @@
 """Reading references."""
 
+import re
 from dataclasses import dataclass
 
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Subquery, Value, When
@@ -7,6 +8,10 @@ from django.urls import reverse
 
 from references.models import Document, DocumentRevision, Guideline, Section, UpstreamSnapshot
 from v2kb.core.errors import Missing
+
+_CITATION = re.compile(
+    r"^(?:\[\[doc:)?(?P<document>[-\w]+)#(?P<anchor>[^@\s\[\]#|]+)(?:@(?P<revision>[0-9a-f]{8,64}))?(?:\]\])?$", re.ASCII
+)
 
 MAX_WORDS = 8
 SNIPPET_CHARS = 160
@@ -157,6 +162,12 @@ def section_url(document_slug: str, anchor: str, number: int | None = None) -> s
     if number is None:
         return reverse("references:section_detail", args=[document_slug, anchor])
     return reverse("references:section_of_revision", args=[document_slug, number, anchor])
+
+
+def parse_citation(text: str) -> tuple[str, str, str] | None:
+    """(document, anchor, revision or "") of "slug#anchor@hash" or "slug#anchor", as pages offer it; None for other text."""
+    match = _CITATION.match(text.strip())
+    return (match["document"], match["anchor"], match["revision"] or "") if match else None
 
 
 def resolve_citation(document: str, anchor: str, revision: str = "") -> Citation | None:
