@@ -41,7 +41,8 @@ register(
         code="spec.approver_is_author",
         message="A contributor of a spec cannot approve it.",
         refuse_when=(
-            "EXISTS (SELECT 1 FROM kernels_specrevision mine JOIN kernels_specrevision other ON other.spec_id = mine.spec_id "
+            "EXISTS (SELECT 1 FROM kernels_specrevision mine "
+            "JOIN kernels_specrevision other ON other.spec_id = mine.spec_id "
             "WHERE mine.id = NEW.revision_id AND other.author_id = NEW.approver_id)"
         ),
     ),
@@ -51,7 +52,8 @@ register(
         code="spec.not_newest",
         message="Only the newest revision of a spec can be approved.",
         refuse_when=(
-            "EXISTS (SELECT 1 FROM kernels_specrevision mine JOIN kernels_specrevision other ON other.spec_id = mine.spec_id "
+            "EXISTS (SELECT 1 FROM kernels_specrevision mine "
+            "JOIN kernels_specrevision other ON other.spec_id = mine.spec_id "
             "WHERE mine.id = NEW.revision_id AND other.number > mine.number)"
         ),
     ),

@@ -1,7 +1,15 @@
 from kernels.models.anchor import Anchor
 from kernels.models.kernel import FileBlob, Kernel, KernelVersion, VersionFile
 from kernels.models.op import Op, OpContract, OpStop
-from kernels.models.review import Approval, Comment, GateResult, MechanismMark, Position, PreRegistration, Submission
+from kernels.models.review import (
+    Approval,
+    Comment,
+    GateResult,
+    MechanismMark,
+    Position,
+    PreRegistration,
+    Submission,
+)
 from kernels.models.run import Judgement, Run, RunAttempt, RunLog, RunResult, Worker
 from kernels.models.spec import Citation, Spec, SpecDraft, SpecOp, SpecRevision
 

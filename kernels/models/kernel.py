@@ -58,7 +58,9 @@ class KernelVersion(models.Model):
     language = models.CharField(max_length=10, choices=Language)
     entry = models.CharField(max_length=200)
     note = models.TextField(blank=True)
-    spec_revision = models.ForeignKey("kernels.SpecRevision", null=True, on_delete=models.PROTECT, related_name="versions")
+    spec_revision = models.ForeignKey(
+        "kernels.SpecRevision", null=True, on_delete=models.PROTECT, related_name="versions"
+    )
     author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)
 

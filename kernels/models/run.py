@@ -42,7 +42,9 @@ class Run(models.Model):
     version = models.ForeignKey("kernels.KernelVersion", on_delete=models.PROTECT, related_name="runs")
     anchor = models.ForeignKey("kernels.Anchor", null=True, on_delete=models.PROTECT, related_name="runs")
     anchor_version = models.ForeignKey("kernels.KernelVersion", null=True, on_delete=models.PROTECT, related_name="+")
-    preregistration = models.ForeignKey("kernels.PreRegistration", null=True, on_delete=models.PROTECT, related_name="runs")
+    preregistration = models.ForeignKey(
+        "kernels.PreRegistration", null=True, on_delete=models.PROTECT, related_name="runs"
+    )
     queue = models.CharField(max_length=40)
     job = models.JSONField(help_text="The job as it is sent to a worker.")
     state = models.CharField(max_length=10, choices=State, default=State.QUEUED, db_index=True)
@@ -66,12 +68,15 @@ class Run(models.Model):
         ordering = ["-id"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(state__in=["queued", "claimed", "running", "finished", "cancelled"]), name="run_state_known"
+                condition=Q(state__in=["queued", "claimed", "running", "finished", "cancelled"]),
+                name="run_state_known",
             ),
             models.CheckConstraint(condition=~Q(state="finished") | ~Q(outcome=""), name="finished_run_has_outcome"),
             models.CheckConstraint(condition=Q(attempts__lte=2), name="run_two_attempts_at_most"),
             models.UniqueConstraint(
-                fields=["submitted_by", "idempotency_key"], condition=~Q(idempotency_key=""), name="run_idempotency_key"
+                fields=["submitted_by", "idempotency_key"],
+                condition=~Q(idempotency_key=""),
+                name="run_idempotency_key",
             ),
         ]
 

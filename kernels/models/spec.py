@@ -55,7 +55,7 @@ class SpecRevision(models.Model):
     number = models.PositiveIntegerField()
     content = models.JSONField()
     content_hash = models.CharField(max_length=64, db_index=True)
-    findings = models.JSONField(default=list, help_text="What the spec rules said when it was saved, with rule versions.")
+    checks = models.JSONField(default=dict, help_text="Summary and findings of the spec rules when it was saved.")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     reason = models.TextField(blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
@@ -80,7 +80,9 @@ class Citation(models.Model):
     choice_id = models.CharField(max_length=20)
     kind = models.CharField(max_length=10, choices=Kind)
     stance = models.CharField(max_length=12)
-    evidence = models.ForeignKey("evidence.EvidenceRevision", null=True, on_delete=models.PROTECT, related_name="citations")
+    evidence = models.ForeignKey(
+        "evidence.EvidenceRevision", null=True, on_delete=models.PROTECT, related_name="citations"
+    )
     section = models.ForeignKey("references.Section", null=True, on_delete=models.PROTECT, related_name="citations")
     target = models.CharField(max_length=400, help_text="Row code, document and anchor, or code location.")
 

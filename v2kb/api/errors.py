@@ -37,5 +37,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     else:
         problems = []
         code, message = f"api.{getattr(error, 'default_code', 'error')}", str(getattr(error, "detail", error))
-    response.data = Refusal(code, message, field=problems[0]["field"] if problems else None, problems=problems).as_document()
+    response.data = Refusal(
+        code, message, field=problems[0]["field"] if problems else None, problems=problems
+    ).as_document()
     return response

@@ -74,7 +74,9 @@ def record(
 
 def activity_of(obj: models.Model, limit: int = 50) -> models.QuerySet[Activity]:
     """The newest lines about one object."""
-    return Activity.objects.filter(object_type=obj._meta.label_lower, object_id=str(obj.pk)).select_related("user")[:limit]
+    return Activity.objects.filter(object_type=obj._meta.label_lower, object_id=str(obj.pk)).select_related("user")[
+        :limit
+    ]
 
 
 def broken_links() -> list[int]:

@@ -57,4 +57,9 @@ def actor_from_request(request: HttpRequest, channel: Channel = "page") -> Actor
     """Build the Actor of a request. An anonymous request gives an Actor without user, which no policy lets write."""
     user = request.user if getattr(request, "user", None) is not None and request.user.is_authenticated else None
     kind: Kind = "token" if getattr(request, "auth", None) else "user"
-    return Actor(user=user, kind=kind, channel=channel, request_id=getattr(request, "request_id", "") or uuid.uuid4().hex)
+    return Actor(
+        user=user,
+        kind=kind,
+        channel=channel,
+        request_id=getattr(request, "request_id", "") or uuid.uuid4().hex,
+    )

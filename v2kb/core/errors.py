@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from v2kb.rules.problem import Problem
+
 
 class Refusal(Exception):
     """Something was refused. `code` is stable and documented; `fix` says what to do about it.
@@ -65,3 +67,15 @@ class Conflict(Refusal):
     """Somebody or something else came first; nothing was written."""
 
     status = 409
+
+
+def refuse_problems(code: str, problems: list[Problem], *, message: str = "", rule: str | None = None) -> None:
+    """Raise one Refusal that carries every problem of a submission; do nothing when there is none."""
+    if not problems:
+        return
+    documents = [
+        {"code": code, "message": p.message, "field": p.field, "rule": rule, "fix": p.fix or None} for p in problems
+    ]
+    first = documents[0]
+    text = message or f"{first['field']}: {first['message']}"
+    raise Refusal(code, text, field=first["field"], rule=rule, fix=first["fix"], problems=documents)

@@ -29,7 +29,12 @@ def _broker() -> dict[str, Any]:
     try:
         with app.connection_for_write() as connected:
             connected.ensure_connection(max_retries=1, timeout=2)
-        return {"name": "broker", "ok": True, "needed": False, "detail": connected.transport_cls or "connected"}
+        return {
+            "name": "broker",
+            "ok": True,
+            "needed": False,
+            "detail": connected.transport_cls or "connected",
+        }
     except (OperationalError, OSError) as error:
         detail = f"{error}. Runs stay queued and are sent again when it is back."
         return {"name": "broker", "ok": False, "needed": False, "detail": detail}

@@ -10,7 +10,9 @@ from mdit_py_plugins.tasklists import tasklists_plugin
 
 from v2kb.core.registry import LINKS
 
-_MARKDOWN = MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]).use(tasklists_plugin)
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False, "linkify": False}).enable(["table", "strikethrough"]).use(tasklists_plugin)
+)
 _LINK = re.compile(r"\[\[([A-Za-z]+:)?([^\]\[|]{1,200})\]\]")
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "input", "li", "ol", "p",

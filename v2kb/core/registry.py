@@ -47,3 +47,7 @@ def panels_of(request: Any, obj: Any) -> list[dict[str, Any]]:
     """The rail panels of one object."""
     found = (function(request, obj) for function in PANELS.get(obj._meta.label_lower, []))
     return [panel for panel in found if panel]
+
+
+# name -> () -> None: fills an empty installation with starter data and first logins; does nothing on a filled one
+STARTERS: Registry[Callable[[], None]] = Registry()

@@ -20,7 +20,9 @@ class SilentService(AssertionError):
     """A service changed data without an activity line: a programming error."""
 
 
-def service(name: str, *, silent: bool = False) -> Callable[[Callable[Concatenate[Actor, P], R]], Callable[Concatenate[Actor, P], R]]:
+def service(
+    name: str, *, silent: bool = False
+) -> Callable[[Callable[Concatenate[Actor, P], R]], Callable[Concatenate[Actor, P], R]]:
     """Register a mutating function under `name` and run it in one transaction.
 
     The function must record activity before it returns, unless it is declared `silent` (autosaved drafts, heartbeats).

@@ -41,7 +41,12 @@ def create_user(
     require_role(actor, "administrator")
     unknown = sorted(set(roles) - set(ROLES))
     if unknown:
-        raise Refusal("core.unknown_role", f"There is no role {', '.join(unknown)}.", field="roles", facts={"roles": list(ROLES)})
+        raise Refusal(
+            "core.unknown_role",
+            f"There is no role {', '.join(unknown)}.",
+            field="roles",
+            facts={"roles": list(ROLES)},
+        )
     if User.objects.filter(username=username).exists():
         raise Conflict("core.user_exists", f"A user {username} exists already.", field="username")
     details: dict[str, Any] = {"first_name": first_name, "last_name": last_name, "engine_name": engine_name}

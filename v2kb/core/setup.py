@@ -2,8 +2,12 @@
 
 from django.apps import apps
 from django.core.management import call_command
+from django.db import connections
 
 from v2kb.core.roles import ROLES
+
+
+CACHE_TABLE = "core_cache"
 
 
 def create_roles(using: str = "default", **_: object) -> None:
@@ -11,4 +15,5 @@ def create_roles(using: str = "default", **_: object) -> None:
     group = apps.get_model("auth", "Group")
     for name in ROLES:
         group.objects.using(using).get_or_create(name=name)
-    call_command("createcachetable", database=using, verbosity=0)
+    if CACHE_TABLE not in connections[using].introspection.table_names():
+        call_command("createcachetable", database=using, verbosity=0)

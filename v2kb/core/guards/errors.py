@@ -17,4 +17,6 @@ def refusal_from_database(error: DatabaseError) -> Refusal | None:
     found = _GUARD.search(str(error))
     if found is None:
         return None
-    return Conflict(found.group(1), found.group(2).strip(), fix="The database refuses this change; add a new row instead.")
+    return Conflict(
+        found.group(1), found.group(2).strip(), fix="The database refuses this change; add a new row instead."
+    )

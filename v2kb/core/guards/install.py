@@ -7,9 +7,7 @@ from v2kb.core.guards.registry import GUARDS
 
 def expected_triggers(vendor: str) -> dict[str, tuple[str, str]]:
     """Trigger name -> (table, SQL that creates it)."""
-    return {
-        name: (guard.table, sql) for guard in GUARDS for name, sql in guard.statements(vendor).items()
-    }
+    return {name: (guard.table, sql) for guard in GUARDS for name, sql in guard.statements(vendor).items()}
 
 
 def present_triggers(using: str = "default") -> dict[str, str]:
@@ -50,4 +48,3 @@ def install_guards(using: str = "default", **_: object) -> None:
             else:
                 cursor.execute(f"DROP TRIGGER IF EXISTS {name} ON {table}")
             cursor.execute(sql)
-

@@ -6,7 +6,10 @@ class User(AbstractUser):
     """A person, or an agent: an agent is a user whose engine has a name."""
 
     engine_name = models.CharField(
-        "engine", max_length=60, blank=True, help_text="Set for an agent: the model or tool that acts, for example 'codex'."
+        "engine",
+        max_length=60,
+        blank=True,
+        help_text="Set for an agent: the model or tool that acts, for example 'codex'.",
     )
     must_change_password = models.BooleanField(
         default=False, help_text="The password was issued for one use; the next sign-in asks for a new one."

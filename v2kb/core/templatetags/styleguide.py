@@ -66,7 +66,12 @@ def _forms() -> dict:
         rule="AL2",
         fix="Compare your text with the newer revision, then send it again.",
     )
-    return {"form": ProposalForm(), "bad_form": bad, "formset": rows(initial=first, prefix="regions"), "refusal": refusal}
+    return {
+        "form": ProposalForm(),
+        "bad_form": bad,
+        "formset": rows(initial=first, prefix="regions"),
+        "refusal": refusal,
+    }
 
 
 def _lanes() -> list[dict]:
@@ -85,7 +90,11 @@ def _lanes() -> list[dict]:
         "mechanism": "Needs both a footprint of seven pages and a planner that buffers twice.", "scope": ["gemm"],
     }  # fmt: skip
     return [
-        {"verdict": "DEAD", "count": 11, "cards": [dead, {**dead, "code": "D7", "title": "Standalone launch per expert"}]},
+        {
+            "verdict": "DEAD",
+            "count": 11,
+            "cards": [dead, {**dead, "code": "D7", "title": "Standalone launch per expert"}],
+        },
         {"verdict": "WIN", "count": 5, "cards": [win]},
         {"verdict": "UNTESTED", "count": 3, "cards": [open_row]},
     ]
@@ -136,7 +145,12 @@ def _charts() -> dict:
 @register.simple_tag
 def styleguide_data() -> dict:
     """Everything that the styleguide shows."""
-    who = {"author": "reviewer", "role": "correctness", "when": NOW, "body_html": mark_safe("<p>Which bound holds at <code>M=16</code>?</p>")}
+    who = {
+        "author": "reviewer",
+        "role": "correctness",
+        "when": NOW,
+        "body_html": mark_safe("<p>Which bound holds at <code>M=16</code>?</p>"),
+    }
     return {
         **_forms(),
         "now": NOW,

@@ -39,6 +39,7 @@ def smem_map(source: Plan | TaskOnSM | PlanError) -> dict[str, Any]:
     return {
         "width": geometry.pages * PAGE_UNITS + 2,
         "height": STRIP_UNITS * len(strips) - 8,
+        "capacity": f"{geometry.capacity_bytes:,}",
         "strips": strips,
         "rows": [_row(p, geometry, physical.get(p.index)) for p in placed],
         "description": _describe(source, placed, geometry),

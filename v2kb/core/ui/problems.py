@@ -9,18 +9,24 @@ def _form_problems(form: BaseForm) -> list[dict[str, Any]]:
     problems = []
     for name, errors in form.errors.as_data().items():
         bound = form[name] if name in form.fields else None
+        lead = f"{bound.label}: " if bound else ""
         for error in errors:
             code = error.code if error.code and "." in error.code else ""
             problems.extend(
                 {
-                    "message": message,
-                    "href": f"#{bound.id_for_label}" if bound and bound.id_for_label else "",
-                    "label": bound.label if bound else "",
+                    "message": f"{lead}{message}",
+                    "href": _first_control(bound),
                     "code": code,
                 }
                 for message in error.messages
             )
     return problems
+
+
+def _first_control(bound: Any) -> str:
+    if bound is None or not bound.auto_id:
+        return ""
+    return f"#{bound.auto_id}_0" if bound.use_fieldset else f"#{bound.id_for_label}"
 
 
 def _refusal_problems(refusal: Any) -> list[dict[str, Any]]:

@@ -1,0 +1,55 @@
+"""Who may do what to ops, specs, kernels and runs."""
+
+from kernels.models import Run, SpecRevision
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Forbidden
+from v2kb.core.policies import require_role, require_user
+
+REVIEWER_OF = {
+    "correctness": "reviewer_correctness",
+    "performance": "reviewer_performance",
+    "curation": "curator",
+}
+
+
+def may_design(actor: Actor) -> None:
+    """Write ops and specs."""
+    require_role(actor, "designer")
+
+
+def may_implement(actor: Actor) -> None:
+    """Attach kernels and their versions."""
+    require_role(actor, "implementer", "designer")
+
+
+def may_run(actor: Actor) -> None:
+    """Send runs to workers and capture anchors."""
+    require_role(actor, "validator", "implementer", "designer")
+
+
+def may_cancel(actor: Actor, run: Run) -> None:
+    """Cancel a run: its submitter, or an operator."""
+    require_user(actor)
+    if run.submitted_by_id != actor.user.pk:
+        require_role(actor, "operator", "administrator")
+
+
+def may_take_position(actor: Actor, revision: SpecRevision, aspect: str) -> None:
+    """Take a position on an aspect of a revision: the aspect's reviewers, never a contributor of the spec."""
+    require_role(actor, REVIEWER_OF[aspect])
+    if is_contributor(actor, revision):
+        raise Forbidden(
+            "spec.contributor",
+            "You wrote a revision of this spec, so you can't review it.",
+            fix="Ask another reviewer.",
+        )
+
+
+def may_sign_mechanism(actor: Actor, revision: SpecRevision) -> None:
+    """Sign a mechanism as new: a curator who is no contributor."""
+    may_take_position(actor, revision, "curation")
+
+
+def is_contributor(actor: Actor, revision: SpecRevision) -> bool:
+    """Whether the actor wrote any revision of this spec."""
+    return actor.user is not None and SpecRevision.objects.filter(spec_id=revision.spec_id, author=actor.user).exists()

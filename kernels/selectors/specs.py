@@ -1,0 +1,141 @@
+"""Reading specs: their derived states and why."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from django.db.models import Prefetch
+
+from evidence.models import Flag
+from kernels.models import Anchor, Approval, Citation, OpStop, PreRegistration, Spec, SpecRevision
+from v2kb.rules.evidence_change import material_change
+from v2kb.rules.states import APPROVED, READY, SpecFacts, spec_state
+
+MAY_BUILD = (APPROVED, READY)
+
+
+@dataclass(frozen=True)
+class MovedPin:
+    """An evidence row that changed materially since an approved revision pinned it."""
+
+    choice_id: str
+    code: str
+    pinned_number: int
+    head_number: int
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SpecStatus:
+    """The derived state of a spec, why, and which pins moved."""
+
+    state: str
+    reason: str
+    moved: tuple[MovedPin, ...] = ()
+
+
+def spec_statuses(specs: Iterable[Spec]) -> dict[int, SpecStatus]:
+    """The status of each spec by primary key; a constant number of queries for any number of specs."""
+    specs = list(specs)
+    keys = [spec.pk for spec in specs]
+    heads = {
+        revision.spec_id: revision
+        for revision in SpecRevision.objects.filter(head_of__in=keys).select_related("submission", "approval")
+    }
+    approved = set(Approval.objects.filter(revision__spec__in=keys).values_list("revision__spec_id", flat=True))
+    moved = moved_pins(heads.values())
+    sealed: dict[int, int] = {}
+    for revision_id in PreRegistration.objects.filter(revision__in=heads.values()).values_list(
+        "revision_id", flat=True
+    ):
+        sealed[revision_id] = sealed.get(revision_id, 0) + 1
+    stops = _stops(specs)
+    names = {name for revision in heads.values() for name in _anchor_names(revision)}
+    anchors = dict(Anchor.objects.filter(name__in=names).values_list("name", "state")) if names else {}
+    return {
+        spec.pk: _status(spec, heads.get(spec.pk), spec.pk in approved, moved, sealed, stops, anchors) for spec in specs
+    }
+
+
+def spec_status(spec: Spec) -> SpecStatus:
+    """The status of one spec."""
+    return spec_statuses([spec])[spec.pk]
+
+
+def _anchor_names(revision: SpecRevision) -> list[str]:
+    return [
+        choice["prediction"]["anchor"]
+        for choice in revision.content["choices"]
+        if choice["polarity"] == "adopts" and choice["prediction"]
+    ]
+
+
+def _stops(specs: list[Spec]) -> dict[int, str]:
+    """Spec -> reason, where every op of a spec that was never approved has been stopped since the spec began."""
+    reasons: dict[int, str] = {}
+    links = Spec.ops.through.objects.filter(spec__in=specs).values_list("spec_id", "op_id")
+    ops_of: dict[int, set[int]] = {}
+    for spec_id, op_id in links:
+        ops_of.setdefault(spec_id, set()).add(op_id)
+    stops: dict[int, OpStop] = {}
+    for stop in OpStop.objects.filter(op__in={op for ops in ops_of.values() for op in ops}).order_by("id"):
+        stops[stop.op_id] = stop
+    for spec in specs:
+        found = [stops.get(op) for op in ops_of.get(spec.pk, ())]
+        if found and all(stop is not None and stop.at > spec.created_at for stop in found):
+            reasons[spec.pk] = found[-1].reason
+    return reasons
+
+
+def _status(spec, head, was_approved, moved, sealed, stops, anchors) -> SpecStatus:
+    approval = getattr(head, "approval", None) if head else None
+    pins = moved.get(head.pk, ()) if approval else ()
+    names = _anchor_names(head) if head else []
+    facts = SpecFacts(
+        head_revision=head.content_hash if head else "",
+        submitted_revision=head.content_hash if head and hasattr(head, "submission") else "",
+        approved_revision=head.content_hash if approval else ("an earlier one" if was_approved else ""),
+        moved_pins=tuple(dict.fromkeys(pin.code for pin in pins)),
+        anchor_states=tuple(anchors.get(name, Anchor.State.UNVERIFIED) for name in names),
+        registrations=len(names),
+        sealed=sealed.get(head.pk, 0) if head else 0,
+        stopped_reason="" if approval else stops.get(spec.pk, ""),
+        archived=spec.archived_at is not None,
+    )
+    state = spec_state(facts)
+    return SpecStatus(state.name, state.reason, tuple(pins))
+
+
+def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, ...]]:
+    """For each revision the evidence pins that changed materially since they were made."""
+    confirmed = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
+    citations = (
+        Citation.objects.filter(revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False)
+        .select_related("evidence", "evidence__row__head")
+        .prefetch_related(
+            Prefetch("evidence__row__flags", confirmed, to_attr="confirmed_flags"), "evidence__row__superseded_by"
+        )
+    )
+    moved: dict[int, list[MovedPin]] = {}
+    for citation in citations:
+        pinned, row = citation.evidence, citation.evidence.row
+        since = pinned.created_at
+        reasons = material_change(
+            pinned.content,
+            row.head.content,
+            new_superseded=any(edge.created_at > since for edge in row.superseded_by.all()),
+            flag_confirmed=any(flag.confirmed_at > since for flag in row.confirmed_flags),
+        )
+        if reasons:
+            sentences = tuple(reason.sentence for reason in reasons)
+            pin = MovedPin(citation.choice_id, row.code, pinned.number, row.head.number, sentences)
+            moved.setdefault(citation.revision_id, []).append(pin)
+    return {key: tuple(pins) for key, pins in moved.items()}
+
+
+def specs_citing(row_id: int) -> list[Citation]:
+    """Citations of an evidence row by head revisions of live specs."""
+    return list(
+        Citation.objects.filter(
+            evidence__row=row_id, revision__head_of__isnull=False, revision__head_of__archived_at__isnull=True
+        ).select_related("revision__spec", "evidence")
+    )

@@ -1,0 +1,73 @@
+"""Services on anchors: named, captured by a run, pinned on a machine, stale when the machine or the binary moved."""
+
+from typing import Any
+
+from django.utils import timezone
+
+from kernels import policies
+from kernels.models import Anchor, Op, Run
+from v2kb.core.activity import record
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.service import service
+
+
+@service("kernels.name_anchor")
+def name_anchor(actor: Actor, *, name: str, op: Op, method: str, metric: str = "time_us") -> Anchor:
+    """Name an anchor to plan with. It is UNVERIFIED until a capture run pins it."""
+    policies.may_run(actor)
+    if Anchor.objects.filter(name=name).exists():
+        raise Conflict("anchor.name_taken", f"An anchor {name} exists already.", field="name")
+    anchor = Anchor.objects.create(name=name, op=op, method=method, metric=metric)
+    record(
+        actor,
+        "kernels.name_anchor",
+        anchor,
+        f"anchor {name} named, unverified",
+        after={"op": op.slug, "method": method},
+    )
+    return anchor
+
+
+def pin_from_capture(actor: Actor, run: Run, values: dict[str, Any], machine: str) -> Anchor:
+    """Pin the anchor that a finished capture run measured. Part of the service that stores the run's result."""
+    anchor = Anchor.objects.select_for_update().get(pk=run.anchor_id)
+    before = {"state": anchor.state, "values": anchor.values, "machine": anchor.machine}
+    anchor.version = run.version
+    anchor.capture = run
+    anchor.values = values
+    anchor.machine = machine
+    anchor.captured_at = timezone.now()
+    anchor.state = Anchor.State.PINNED
+    anchor.save()
+    record(
+        actor,
+        "kernels.pin_anchor",
+        anchor,
+        f"anchor {anchor.name} pinned by {run.public_id}",
+        before=before,
+        after={"state": anchor.state, "values": values, "machine": machine},
+    )
+    return anchor
+
+
+@service("kernels.mark_anchor_stale")
+def mark_anchor_stale(actor: Actor, *, anchor: Anchor, reason: str) -> Anchor:
+    """Say that an anchor no longer holds (machine, driver or binary moved). Only a new capture pins it again."""
+    policies.may_run(actor)
+    if not reason.strip():
+        raise Refusal("anchor.reason_missing", "Say what moved.", field="reason")
+    anchor = Anchor.objects.select_for_update().get(pk=anchor.pk)
+    if anchor.state != Anchor.State.PINNED:
+        raise Conflict("anchor.not_pinned", f"{anchor.name} is {anchor.state}; only a pinned anchor goes stale.")
+    anchor.state = Anchor.State.STALE
+    anchor.save(update_fields=["state"])
+    record(
+        actor,
+        "kernels.mark_anchor_stale",
+        anchor,
+        f"anchor {anchor.name} is stale: {reason}",
+        before={"state": "PINNED"},
+        after={"state": "STALE"},
+    )
+    return anchor

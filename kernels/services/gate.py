@@ -1,0 +1,45 @@
+"""Evaluating the gate for a stored revision and keeping its result."""
+
+from kernels.models import GateResult, SpecRevision
+from kernels.selectors.gate import evidence_snapshot, gate_context, inputs_document
+from v2kb.core.activity import record
+from v2kb.core.actor import Actor
+from v2kb.core.policies import require_user
+from v2kb.core.service import service
+from v2kb.rules import antiloop
+from v2kb.rules.canonical import content_hash
+
+
+def store_gate_result(revision: SpecRevision, *, lock: bool = False) -> tuple[GateResult, antiloop.GateResult]:
+    """Evaluate the gate of a revision and store what it said with its inputs. Part of a service's transaction."""
+    snapshot = evidence_snapshot(revision.content, lock=lock)
+    context = gate_context(revision.spec)
+    result = antiloop.evaluate(revision.content, snapshot, context)
+    document = result.as_document()
+    inputs = inputs_document(revision.content, snapshot, context)
+    stored = GateResult.objects.create(
+        revision=revision,
+        revision_hash=revision.content_hash,
+        passed=result.passed,
+        lines=document["lines"],
+        inputs=inputs,
+        gate_version=result.version,
+        content_hash=content_hash({"revision": revision.content_hash, "result": document, "inputs": inputs}),
+    )
+    return stored, result
+
+
+@service("kernels.evaluate_gate")
+def evaluate_gate(actor: Actor, *, revision: SpecRevision) -> GateResult:
+    """Ask the gate about a revision and keep the answer."""
+    require_user(actor)
+    stored, result = store_gate_result(revision)
+    record(
+        actor,
+        "kernels.evaluate_gate",
+        revision.spec,
+        f"gate of revision {revision.number}: {result.summary()}",
+        after={"passed": stored.passed, "hash": stored.content_hash},
+        rule_version=f"antiloop/{result.version}",
+    )
+    return stored

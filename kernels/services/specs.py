@@ -1,0 +1,276 @@
+"""Services on specs: drafts that are saved while typing, immutable revisions, submission."""
+
+import copy
+from typing import Any
+
+from django.db.models import Max
+
+from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow
+from kernels import policies
+from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
+from kernels.selectors.checks import blocking_findings, checks_document, report_of
+from references.models import Document, Section
+from v2kb.core.activity import record
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
+from v2kb.core.service import service
+from v2kb.rules.canonical import canonical_json, content_hash
+from v2kb.rules.problem import Problem
+from v2kb.rules.spec_document import empty_spec, normalise
+
+MAX_DRAFT_BYTES = 1024 * 1024
+PIN_TO_HEAD = ("", "HEAD")
+
+
+@service("kernels.create_spec")
+def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, Any] | None = None) -> Spec:
+    """Begin a spec over one or several ops, with a draft of the author. The server issues its code (S1, S2, ...)."""
+    policies.may_design(actor)
+    if not title.strip():
+        raise Refusal("spec.title_missing", "Give the spec a title.", field="title")
+    if not ops:
+        raise Refusal("spec.ops_missing", "A spec covers at least one op.", field="ops")
+    series, _ = CodeSeries.objects.select_for_update().get_or_create(prefix="S")
+    series.last += 1
+    series.save(update_fields=["last"])
+    spec = Spec.objects.create(code=f"S{series.last}", title=title.strip(), created_by=actor.user)
+    SpecOp.objects.bulk_create(SpecOp(spec=spec, op=op) for op in ops)
+    document = copy.deepcopy(content) if content else empty_spec()
+    document["title"] = title.strip()
+    document["ops"] = [{"op": op.slug, "contract": op.head.content_hash if op.head else ""} for op in ops]
+    SpecDraft.objects.create(spec=spec, user=actor.user, content=document)
+    record(
+        actor,
+        "kernels.create_spec",
+        spec,
+        f"{spec.code} begun",
+        after={"title": spec.title, "ops": [o.slug for o in ops]},
+    )
+    return spec
+
+
+@service("kernels.open_draft", silent=True)
+def open_draft(actor: Actor, *, spec: Spec) -> SpecDraft:
+    """The actor's own draft of a spec, begun from its newest revision when there is none yet."""
+    policies.may_design(actor)
+    if spec.archived_at is not None:
+        raise Conflict("spec.archived", f"{spec.code} is archived.")
+    spec = Spec.objects.select_for_update().select_related("head").get(pk=spec.pk)
+    draft, _ = SpecDraft.objects.get_or_create(
+        spec=spec,
+        user=actor.user,
+        defaults={
+            "base": spec.head,
+            "content": spec.head.content if spec.head else {**empty_spec(), "title": spec.title},
+        },
+    )
+    return draft
+
+
+@service("kernels.save_draft", silent=True)
+def save_draft(actor: Actor, *, spec: Spec, content: dict[str, Any], version: int) -> SpecDraft:
+    """Store what was typed, as typed. Raises Conflict when another tab saved since `version` was read."""
+    policies.may_design(actor)
+    draft = _draft(actor, spec)
+    if len(canonical_json(content)) > MAX_DRAFT_BYTES:
+        raise Refusal("spec.too_large", f"A spec may have {MAX_DRAFT_BYTES:,} bytes.", fix="Move prose into documents.")
+    if draft.version != version:
+        raise Conflict(
+            "spec.draft_moved",
+            "Another tab saved this draft in the meantime; yours was not stored.",
+            fix="Compare the two, then save again on top of the newer one.",
+            facts={"version": draft.version, "sent": version},
+        )
+    draft.content = content
+    draft.version += 1
+    draft.save(update_fields=["content", "version", "updated_at"])
+    return draft
+
+
+@service("kernels.discard_draft")
+def discard_draft(actor: Actor, *, spec: Spec) -> None:
+    """Throw one's own draft away."""
+    draft = _draft(actor, spec)
+    draft.delete()
+    record(actor, "kernels.discard_draft", spec, f"draft of {actor.name} discarded")
+
+
+def _draft(actor: Actor, spec: Spec) -> SpecDraft:
+    draft = SpecDraft.objects.select_for_update().filter(spec=spec, user=actor.user).first()
+    if draft is None:
+        raise Missing("spec.no_draft", f"You have no draft of {spec.code}.", fix="Open the editor first.")
+    return draft
+
+
+@service("kernels.save_revision")
+def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -> SpecRevision:
+    """Make an immutable revision of the actor's draft. The same content as the head gives the head again.
+
+    Citations without a pinned revision are pinned to the head of their row or document. Raises Refusal
+    (spec.unreadable, with every field named) or Conflict (spec.stale_base, spec.draft_moved).
+    """
+    policies.may_design(actor)
+    spec = Spec.objects.select_for_update().select_related("head").get(pk=spec.pk)
+    draft = _draft(actor, spec)
+    if draft.version != version:
+        raise Conflict(
+            "spec.draft_moved", "Another tab saved this draft in the meantime.", facts={"version": draft.version}
+        )
+    if draft.base_id != spec.head_id:
+        raise Conflict(
+            "spec.stale_base",
+            f"{spec.code} has a newer revision than the one you began from.",
+            fix="Compare your draft with it, then base the draft on it.",
+            facts={"base": draft.base.number if draft.base else 0, "head": spec.head.number},
+        )
+    document, problems = normalise(pin_citations(draft.content))
+    refuse_problems("spec.unreadable", problems + _unknown_targets(document))
+    digest = content_hash(document)
+    if spec.head is not None and spec.head.content_hash == digest:
+        draft.delete()
+        record(actor, "kernels.save_revision", spec, f"nothing changed since revision {spec.head.number}")
+        return spec.head
+    number = (spec.revisions.aggregate(last=Max("number"))["last"] or 0) + 1
+    revision = SpecRevision.objects.create(
+        spec=spec,
+        number=number,
+        content=document,
+        content_hash=digest,
+        checks=checks_document(report_of(document)),
+        author=actor.user,
+        reason=reason,
+    )
+    _index_citations(revision)
+    _index_ops(spec, document)
+    before = spec.head
+    spec.head = revision
+    spec.title = document["title"] or spec.title
+    spec.save(update_fields=["head", "title"])
+    draft.delete()
+    record(
+        actor,
+        "kernels.save_revision",
+        spec,
+        f"revision {number} saved" + (f": {reason}" if reason else ""),
+        before={"revision": before.content_hash} if before else None,
+        after={"revision": digest},
+    )
+    return revision
+
+
+@service("kernels.rebase_draft")
+def rebase_draft(actor: Actor, *, spec: Spec) -> SpecDraft:
+    """Base one's draft on the newest revision, its content kept: the person has compared the two."""
+    spec = Spec.objects.select_for_update().get(pk=spec.pk)
+    draft = _draft(actor, spec)
+    draft.base = spec.head
+    draft.version += 1
+    draft.save(update_fields=["base", "version"])
+    record(actor, "kernels.rebase_draft", spec, f"draft of {actor.name} based on the newest revision")
+    return draft
+
+
+@service("kernels.submit_spec")
+def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
+    """Hand the newest revision in for review. Findings that block must be gone first."""
+    policies.may_design(actor)
+    spec = Spec.objects.select_for_update().get(pk=revision.spec_id)
+    if spec.head_id != revision.pk:
+        raise Conflict(
+            "spec.not_newest", "Only the newest revision can be handed in.", facts={"head": spec.head.number}
+        )
+    if Submission.objects.filter(revision=revision).exists():
+        raise Conflict("spec.submitted", f"Revision {revision.number} is in review already.")
+    errors = blocking_findings(checks_document(report_of(revision.content)))
+    refuse_problems("spec.findings", [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors])
+    submission = Submission.objects.create(revision=revision, user=actor.user)
+    record(actor, "kernels.submit_spec", spec, f"revision {revision.number} handed in for review")
+    return submission
+
+
+def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
+    """A copy of `content` in which citations without a revision point at the head of what they name."""
+    document = copy.deepcopy(content)
+    for choice in document.get("choices") or []:
+        for citation in choice.get("citations") or []:
+            if not isinstance(citation, dict) or citation.get("revision") not in PIN_TO_HEAD:
+                continue
+            if citation.get("kind") == "evidence":
+                row = EvidenceRow.objects.select_related("head").filter(code=citation.get("code")).first()
+                citation["revision"] = row.head.content_hash if row and row.head else ""
+            elif citation.get("kind") == "section":
+                found = Document.objects.select_related("head").filter(slug=citation.get("document")).first()
+                citation["revision"] = found.head.content_hash if found and found.head else ""
+    return document
+
+
+def _unknown_targets(document: dict[str, Any]) -> list[Problem]:
+    problems = []
+    for i, choice in enumerate(document["choices"]):
+        for j, citation in enumerate(choice["citations"]):
+            path = f"choices[{i}].citations[{j}]"
+            if citation["kind"] == "evidence" and _evidence(citation) is None:
+                problems.append(
+                    Problem(
+                        f"{path}.code",
+                        f"There is no revision of {citation['code'] or 'a row'} with this hash.",
+                        "Cite an existing row; leave the revision empty to pin its head.",
+                    )
+                )
+            if citation["kind"] == "section" and _section(citation) is None:
+                problems.append(
+                    Problem(
+                        f"{path}.anchor",
+                        f"There is no section {citation['document']}#{citation['anchor']}.",
+                        "Copy the citation from the section's page.",
+                    )
+                )
+    for i, named in enumerate(document["ops"]):
+        if not Op.objects.filter(slug=named["op"]).exists():
+            problems.append(
+                Problem(f"ops[{i}].op", f"There is no op {named['op'] or '(empty)'}.", "Choose an op of the list.")
+            )
+    return problems
+
+
+def _evidence(citation: dict[str, Any]) -> EvidenceRevision | None:
+    return EvidenceRevision.objects.filter(row__code=citation["code"], content_hash=citation["revision"]).first()
+
+
+def _section(citation: dict[str, Any]) -> Section | None:
+    return Section.objects.filter(
+        revision__document__slug=citation["document"],
+        revision__content_hash=citation["revision"],
+        anchor=citation["anchor"],
+    ).first()
+
+
+def _index_citations(revision: SpecRevision) -> None:
+    rows = []
+    for choice in revision.content["choices"]:
+        for citation in choice["citations"]:
+            kind = citation["kind"]
+            target = {
+                "evidence": lambda c: c["code"],
+                "section": lambda c: f"{c['document']}#{c['anchor']}",
+                "code": lambda c: f"{c['tree']}:{c['path']}@{c['commit'][:12]}:{c['lines']}",
+            }[kind](citation)
+            rows.append(
+                Citation(
+                    revision=revision,
+                    choice_id=choice["id"],
+                    kind=kind,
+                    stance=citation["stance"],
+                    evidence=_evidence(citation) if kind == "evidence" else None,
+                    section=_section(citation) if kind == "section" else None,
+                    target=target[:400],
+                )
+            )
+    Citation.objects.bulk_create(rows)
+
+
+def _index_ops(spec: Spec, document: dict[str, Any]) -> None:
+    wanted = {named["op"] for named in document["ops"]}
+    SpecOp.objects.filter(spec=spec).exclude(op__slug__in=wanted).delete()
+    for op in Op.objects.filter(slug__in=wanted):
+        SpecOp.objects.get_or_create(spec=spec, op=op)
