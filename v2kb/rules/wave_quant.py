@@ -5,6 +5,7 @@ the warp count that leaves this number as it was is expected to regress, since t
 saving a trip. Source: the evidence map's row on the seven-warp MAC fold (m1-decode-evidence, W1).
 """
 
+import re
 from dataclasses import dataclass
 
 from v2kb.rules.names import lever_key
@@ -13,7 +14,7 @@ from v2kb.rules.spec_view import Missing, SpecView
 
 MAY_WIN, TIE, MORE_TRIPS = "may_win", "tie", "more_trips"
 FIELDS = ("items", "tasks", "old_warps", "new_warps")
-_CLAIMS = ("7warp", "sevenwarp", "nwarps", "macfold", "warpscaling")
+_CLAIM = re.compile(r"(?<![0-9])7warp|sevenwarp|nwarps|macfold|warpscaling")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ def wave_quant(items: int, tasks: int, old_warps: int, new_warps: int) -> WaveQu
 
 def claims_more_warps(lever: str, title: str = "") -> bool:
     """True when a choice's lever or title speaks of the seven-warp fold in any of its spellings."""
-    return any(claim in lever_key(text) for text in (lever, title) for claim in _CLAIMS)
+    return any(_CLAIM.search(lever_key(text)) for text in (lever, title))
 
 
 @spec_rule(
