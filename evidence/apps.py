@@ -6,4 +6,6 @@ class EvidenceConfig(AppConfig):
     verbose_name = "Evidence"
 
     def ready(self) -> None:
-        from evidence import guards  # noqa: F401
+        from evidence import guards, registration  # noqa: F401
+
+        registration.register()

@@ -25,6 +25,13 @@ class Proposal(models.Model):
     state = models.CharField(max_length=12, choices=State, default=State.OPEN, db_index=True)
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.PERSON)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="proposals")
+    replaces = models.OneToOneField(
+        "self",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="replaced_by",
+        help_text="The proposal that this one revises.",
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
 
@@ -33,7 +40,7 @@ class Proposal(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["row", "author"],
-                condition=models.Q(state="open", row__isnull=False),
+                condition=models.Q(state="open", origin="person", row__isnull=False),
                 name="one_open_proposal_per_row_and_author",
             ),
             models.UniqueConstraint(

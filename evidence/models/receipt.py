@@ -1,3 +1,4 @@
+from django.conf import settings
 from django.db import models
 
 
@@ -11,11 +12,16 @@ class RunReceipt(models.Model):
     judgement = models.CharField(max_length=14, blank=True)
     grade = models.CharField(max_length=14)
     sentence = models.TextField()
+    submitted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", help_text="Who sent the run."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["-id"]
-        constraints = [models.UniqueConstraint(fields=["row", "run_id", "result_hash"], name="one_receipt_per_run_and_row")]
+        constraints = [
+            models.UniqueConstraint(fields=["row", "run_id", "result_hash"], name="one_receipt_per_run_and_row")
+        ]
 
     def __str__(self) -> str:
         return f"{self.run_id} {self.judgement}"

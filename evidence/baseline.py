@@ -1,0 +1,114 @@
+"""Comparing the rows of an imported map with what is stored: new, changed, unchanged."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evidence.models import EvidenceRevision, EvidenceRow, Lever, LeverAlias
+from v2kb.rules.canonical import content_hash
+from v2kb.rules.evidence import check_revision, read_content
+from v2kb.rules.evidence_change import FieldChange, diff
+from v2kb.rules.names import lever_key
+from v2kb.rules.problem import Problem
+
+NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
+# What the columns of a map can't say. Where a row exists and no typing says otherwise, its head speaks.
+UNSAID = ("lever", "scope", "cause_class", "approaches", "not_checked", "structural")
+
+
+@dataclass(frozen=True)
+class BaselineRow:
+    """One row of a map. `lever_name` names the lever that is added where `content["lever"]` is not known yet.
+
+    `said` lists the fields of `UNSAID` that a typing file gave.
+    """
+
+    code: str
+    line: int
+    content: dict[str, Any]
+    lever_name: str = ""
+    said: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class ComparedRow:
+    """What an import would do to one row. `missing` is what its verdict still lacks; `refusals` must be empty to
+    import.
+    """
+
+    row: BaselineRow
+    state: str
+    content: dict[str, Any]
+    missing: tuple[Problem, ...] = ()
+    refusals: tuple[Problem, ...] = ()
+    changes: tuple[FieldChange, ...] = ()
+    new_lever: str = ""
+    note: str = ""
+
+    @property
+    def unreadable_numbers(self) -> list[str]:
+        """Texts that look like numbers and could not be read."""
+        return [number["text"] for number in self.content["numbers"] if not number["readable"]]
+
+
+@dataclass
+class _Levers:
+    """Names that stand for a lever: those stored, and those that earlier rows of the same map will add."""
+
+    by_key: dict[str, str] = field(default_factory=dict)
+
+    def resolve(self, row: BaselineRow) -> tuple[str, str]:
+        """(slug, name of the lever to add or "")."""
+        slug = str(row.content.get("lever", ""))
+        for name in (slug, row.lever_name):
+            if known := self.by_key.get(lever_key(name)):
+                return known, ""
+        for name in (slug, row.lever_name):
+            if lever_key(name):
+                self.by_key[lever_key(name)] = slug
+        return slug, row.lever_name or slug
+
+
+def compare_rows(rows: Sequence[BaselineRow], planned_levers: dict[str, str] | None = None) -> list[ComparedRow]:
+    """Compare every row with the stored one of its code, in three queries. `planned_levers`: key -> slug of levers
+    that a typing file will add first."""
+    levers = _Levers(dict(planned_levers or {}))
+    levers.by_key |= dict(LeverAlias.objects.values_list("normalised", "lever__slug"))
+    stored = {
+        row.code: row
+        for row in EvidenceRow.objects.filter(code__in=[row.code for row in rows]).select_related("head__lever")
+    }
+    earlier = set(EvidenceRevision.objects.filter(row__in=stored.values()).values_list("row__code", "content_hash"))
+    return [_compare(row, stored.get(row.code), levers, earlier) for row in rows]
+
+
+def _compare(
+    row: BaselineRow, stored: EvidenceRow | None, levers: _Levers, earlier: set[tuple[str, str]]
+) -> ComparedRow:
+    raw = dict(row.content)
+    head = stored.head if stored else None
+    if head is not None:
+        raw |= {name: head.content[name] for name in UNSAID if name not in row.said}
+        new_lever = ""
+        if "lever" in row.said:
+            raw["lever"], new_lever = levers.resolve(row)
+    else:
+        raw["lever"], new_lever = levers.resolve(row)
+    check = check_revision(raw, imported=True)
+    common = {"row": row, "content": check.content, "missing": check.missing, "refusals": check.refusals}
+    if head is None:
+        return ComparedRow(state=NEW, new_lever=new_lever, **common)
+    if content_hash(check.content) == head.content_hash:
+        return ComparedRow(state=UNCHANGED, **common)
+    if (row.code, content_hash(check.content)) in earlier:
+        return ComparedRow(
+            state=UNCHANGED, note=f"an earlier revision says this; the row is at {head.number} now", **common
+        )
+    note = "archived: nothing is proposed" if stored and stored.archived_at else ""
+    changes = tuple(diff(read_content(head.content)[0], check.content))
+    return ComparedRow(state=CHANGED, changes=changes, new_lever=new_lever, note=note, **common)
+
+
+def known_levers(slugs: Sequence[str]) -> set[str]:
+    """Which of these slugs are levers already."""
+    return set(Lever.objects.filter(slug__in=slugs).values_list("slug", flat=True))

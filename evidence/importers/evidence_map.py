@@ -1,0 +1,222 @@
+"""An evidence map (markdown) to rows, guidelines and problems. Pure: no database, no files.
+
+The source's words are kept: the verdict or number cell goes to `measured_note`, the status of an untested cell to
+`mechanism`, its bound to `bound`. What no column says (lever, scope, cause class, approaches, what was not checked)
+comes from a typing file or stays empty; an empty cause class blocks, an empty scope covers any case.
+"""
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import Any
+
+from evidence.baseline import UNSAID, BaselineRow
+from evidence.importers.cells import CellDate, read_source_cell
+from evidence.importers.map_tables import MapProblem, MapTable, find_tables
+from evidence.importers.typing_file import Typing
+from references.importers.markdown import Document, Section, plain_text
+from references.importers.tables import Row
+from v2kb.rules.evidence import DEAD, UNTESTED
+from v2kb.rules.names import lever_slug
+from v2kb.rules.numbers import parse_numbers
+
+MAX_TITLE_CHARS = 300
+MAX_GUIDELINE_TITLE = 160
+_CODE = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII)
+_DEAD_WORDS = re.compile(
+    r"\b(dead|killed|regress\w*|exhausted|flat|ruled out|excluded|refuted|no headroom)\b", re.ASCII | re.IGNORECASE
+)
+_OTHER_VERDICT = re.compile(r"\W*(DEAD|WIN|UNTESTED)\b", re.ASCII)
+_PARENTHESIS = re.compile(r"\s*\([^()]*\)")
+_LEAD = re.compile(r"^\*\*(.+?)\*\*", re.DOTALL)
+GUIDELINE_SECTIONS = {
+    "measurement_rule": re.compile(r"\bmeasurement rules?\b", re.IGNORECASE),
+    "contract_step": re.compile(r"\banti-?loop contract\b", re.IGNORECASE),
+    "known_gap": re.compile(r"^known gaps?\b", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True)
+class EvidenceMap:
+    """What was read. `guidelines`: kind -> items {title, text, anchor, line}; `other_tables`: first lines of other
+    tables.
+    """
+
+    title: str
+    rows: list[BaselineRow]
+    guidelines: dict[str, list[dict[str, Any]]]
+    problems: list[MapProblem]
+    other_tables: list[int] = field(default_factory=list)
+
+
+def read_map(document: Document, *, slug: str = "", typing: Typing | None = None) -> EvidenceMap:
+    """Read a parsed document. `slug` is what the document is called among the references; rows name it as their source.
+
+    Never raises on content: what can't be taken over stands in `problems` with its line, column and fix.
+    """
+    typing = typing or Typing()
+    found = find_tables(document.sections)
+    problems = list(found.problems)
+    rows: list[BaselineRow] = []
+    for table in found.tables:
+        rows += _rows(document, table, slug, typing, problems)
+    rows = _without_twins(rows, problems)
+    if not found.tables and not problems:
+        problems.append(
+            MapProblem(
+                1,
+                "",
+                "evidence.import.no_tables",
+                "No table of this document has the shape of an evidence table.",
+                "Give it the columns # | Lever | Verdict + number | Mechanism | Date / source, "
+                "# | Win | Number | Mechanism | Source or # | Cell | Status | Bound / caveat.",
+            )
+        )
+    problems.sort(key=lambda problem: problem.line)
+    return EvidenceMap(document.title, rows, _guidelines(document.sections), problems, found.other)
+
+
+def _rows(
+    document: Document, table: MapTable, slug: str, typing: Typing, problems: list[MapProblem]
+) -> list[BaselineRow]:
+    rows: list[BaselineRow] = []
+    above = CellDate("", "", ""), []
+    width = len(table.table.header)
+    for line in table.table.rows:
+        if len(line.cells) != width:
+            message = f"{len(line.cells)} cells where the header has {width}."
+            fix = "Write every cell between pipes; a pipe inside a cell is written \\|."
+            problems.append(MapProblem(line.line, "", "evidence.import.cells", message, fix))
+            continue
+        problem = _row_problem(table, line)
+        if problem:
+            problems.append(problem)
+            continue
+        date, sources = read_source_cell(table.cell(line.cells, "source"), *above)
+        above = date, sources
+        rows.append(_row(document, table, line, slug, typing, date, sources))
+    return rows
+
+
+def _row_problem(table: MapTable, line: Row) -> MapProblem | None:
+    code, name = plain_text(table.cell(line.cells, "code")), plain_text(table.cell(line.cells, "name"))
+    if not _CODE.fullmatch(code):
+        message = f"{code[:40]!r} is no code of a row." if code else "The row has no code."
+        fix = "Write one to three capitals and a number, for example D12."
+        return MapProblem(line.line, table.header("code"), "evidence.import.code", message, fix)
+    if not name:
+        fix = "Name the lever or the cell."
+        return MapProblem(line.line, table.header("name"), "evidence.import.empty_cell", f"{code} has no name.", fix)
+    role = "figure" if table.verdict != UNTESTED else "status"
+    said = plain_text(table.cell(line.cells, role))
+    other = _OTHER_VERDICT.match(said)
+    contradicts = other is not None and other.group(1) != table.verdict
+    if contradicts or (table.verdict == DEAD and not _DEAD_WORDS.search(said)):
+        shown = f"{said[:60]!r}" if said else "an empty cell"
+        return MapProblem(
+            line.line,
+            table.header(role),
+            "evidence.import.verdict",
+            f"{code}: {shown} is no verdict of the {table.verdict} table.",
+            "Begin the cell with DEAD, or move the row to the table of its verdict."
+            if table.verdict == DEAD
+            else "Move the row to the table of its verdict.",
+        )
+    return None
+
+
+def _row(
+    document: Document,
+    table: MapTable,
+    line: Row,
+    slug: str,
+    typing: Typing,
+    date: CellDate,
+    sources: list[dict[str, str]],
+) -> BaselineRow:
+    cells = {role: table.cell(line.cells, role) for role in table.columns}
+    code, name = plain_text(cells["code"]), plain_text(cells["name"])
+    lever_name = _PARENTHESIS.sub("", name).strip() or name
+    content: dict[str, Any] = {
+        "lever": lever_slug(lever_name),
+        "title": name if len(name) <= MAX_TITLE_CHARS else f"{name[: MAX_TITLE_CHARS - 1]}…",
+        "verdict": table.verdict,
+        "scope": {},
+        "numbers": _numbers(table.verdict, cells),
+        "mechanism": cells["mechanism"] if "mechanism" in cells else cells["status"],
+        "cause_class": "",
+        "approaches": [],
+        "not_checked": "",
+        "bound": cells.get("bound", ""),
+        "structural": False,
+        "measured_on": date.newest,
+        "measured_note": "; ".join(part for part in (cells.get("figure", ""), date.note) if part),
+        "sources": [_document_source(document, table.section, slug), *sources],
+    }
+    typed = typing.rows.get(code, {})
+    content |= {name: value for name, value in typed.items() if value or name == "structural"}
+    if typed.get("measured_note"):
+        content["measured_note"] = "; ".join(part for part in (cells.get("figure", ""), typed["measured_note"]) if part)
+    said = frozenset(name for name in UNSAID if name in typed)
+    lever = typing.levers.get(content["lever"])
+    return BaselineRow(code, line.line, content, lever.name if lever else lever_name, said)
+
+
+def _numbers(verdict: str, cells: dict[str, str]) -> list[dict[str, Any]]:
+    """Numbers of the verdict cell, then data points of the mechanism; those of an untested cell are bounds or data
+    points.
+    """
+    if verdict == UNTESTED:
+        return [*parse_numbers(cells["status"], role="data_point"), *parse_numbers(cells["bound"], role="bound")]
+    return [*parse_numbers(cells["figure"], role="verdict"), *parse_numbers(cells["mechanism"], role="data_point")]
+
+
+def _document_source(document: Document, section: Section, slug: str) -> dict[str, str]:
+    text = document.title if document.title == section.title else f"{document.title}, {section.title}"
+    return {"kind": "document", "text": text[:MAX_TITLE_CHARS], "document": slug, "anchor": section.anchor}
+
+
+def _without_twins(rows: list[BaselineRow], problems: list[MapProblem]) -> list[BaselineRow]:
+    lines: dict[str, list[int]] = defaultdict(list)
+    for row in rows:
+        lines[row.code].append(row.line)
+    for row in rows:
+        others = [line for line in lines[row.code] if line != row.line]
+        if others:
+            message = f"{row.code} stands in line {' and '.join(map(str, others))} too."
+            fix = "Keep one of them, or give the other its own code."
+            problems.append(MapProblem(row.line, "#", "evidence.import.duplicate_code", message, fix))
+    return [row for row in rows if len(lines[row.code]) == 1]
+
+
+def _guidelines(sections: list[Section]) -> dict[str, list[dict[str, Any]]]:
+    """The top-level list items of the sections that state rules, contract steps and gaps."""
+    found: dict[str, list[dict[str, Any]]] = {kind: [] for kind in GUIDELINE_SECTIONS}
+    for section in sections:
+        if section.level < 2:
+            continue
+        for kind, pattern in GUIDELINE_SECTIONS.items():
+            if pattern.search(section.title):
+                found[kind] += [
+                    {
+                        "title": _guideline_title(item.text),
+                        "text": item.text,
+                        "anchor": section.anchor,
+                        "line": item.line,
+                    }
+                    for block in section.blocks
+                    if block.kind in ("list", "checklist")
+                    for item in block.items
+                    if item.depth == 0 and item.text.strip()
+                ]
+    return found
+
+
+def _guideline_title(text: str) -> str:
+    """The bold words in front, else the first sentence, at most MAX_GUIDELINE_TITLE characters."""
+    lead = _LEAD.match(text)
+    flat = " ".join(plain_text(lead.group(1) if lead else text).split())
+    if not lead:
+        flat = re.split(r"(?<=[.;:])\s", flat, maxsplit=1)[0]
+    flat = flat.rstrip(" .,:;")
+    return flat if len(flat) <= MAX_GUIDELINE_TITLE else f"{flat[: MAX_GUIDELINE_TITLE - 1].rsplit(' ', 1)[0]}…"

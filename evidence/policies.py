@@ -1,0 +1,38 @@
+"""Who may change evidence. Every signed-in user reads it and may raise a flag."""
+
+from v2kb.core.actor import Actor
+from v2kb.core.policies import has_role, require_role
+
+PROPOSER_ROLES = ("designer", "validator", "curator")
+CURATOR_ROLES = ("curator",)
+LEVER_ROLES = ("curator", "administrator")
+
+
+def require_proposer(actor: Actor) -> None:
+    """Raise Forbidden unless the actor may propose changes of evidence."""
+    require_role(actor, *PROPOSER_ROLES)
+
+
+def require_curator(actor: Actor) -> None:
+    """Raise Forbidden unless the actor may decide proposals, import a map, confirm flags and archive rows."""
+    require_role(actor, *CURATOR_ROLES)
+
+
+def require_lever_editor(actor: Actor) -> None:
+    """Raise Forbidden unless the actor may change the vocabulary of levers."""
+    require_role(actor, *LEVER_ROLES)
+
+
+def may_propose(actor: Actor) -> bool:
+    """Whether to show the buttons for proposing."""
+    return has_role(actor, *PROPOSER_ROLES)
+
+
+def may_curate(actor: Actor) -> bool:
+    """Whether to show the buttons for deciding."""
+    return has_role(actor, *CURATOR_ROLES)
+
+
+def may_edit_levers(actor: Actor) -> bool:
+    """Whether to show the buttons for levers."""
+    return has_role(actor, *LEVER_ROLES)

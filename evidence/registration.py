@@ -1,0 +1,72 @@
+"""What this app fills of core's hooks: links to rows, the top bar's search, turns of curators."""
+
+from typing import Any
+
+from django.urls import reverse
+
+from evidence.models import EvidenceRow
+from evidence.search import Query, search_rows
+from evidence.selectors import live_rows, proposals_for, resolve_lever
+from v2kb.core.actor import Actor
+from v2kb.core.registry import LINKS, SEARCHES, TURNS
+from v2kb.rules.names import exact_codes
+
+
+def link_to_code(text: str) -> tuple[str, str] | None:
+    """[[D3]]: the row with this code, or None."""
+    codes = exact_codes(text)
+    if codes != [text.strip().upper()]:
+        return None
+    row = EvidenceRow.objects.filter(code=codes[0], head__isnull=False).only("code").first()
+    return (row.get_absolute_url(), row.code) if row else None
+
+
+def link_to_lever(text: str) -> tuple[str, str] | None:
+    """[[lever:split-k]]: the lever with this name, slug or alias, or None."""
+    lever = resolve_lever(text)
+    return (lever.get_absolute_url(), lever.name) if lever else None
+
+
+def find(query: str, limit: int) -> list[dict[str, Any]]:
+    """Rows for the top bar's search, in two queries."""
+    hits = search_rows(Query(text=query)).hits[:limit] if query.strip() else []
+    rows = {row.pk: row for row in live_rows().filter(pk__in=[hit.pk for hit in hits])}
+    return [
+        {
+            "title": f"{hit.code} {hit.title}",
+            "url": rows[hit.pk].get_absolute_url(),
+            "snippet": f"{hit.verdict}: {_short(rows[hit.pk].head.content['mechanism'])}",
+            "kind": "evidence row",
+            "why": hit.why,
+        }
+        for hit in hits
+        if hit.pk in rows
+    ]
+
+
+def turns(user: Any) -> list[dict[str, Any]]:
+    """Open proposals that this curator may decide."""
+    return [
+        {
+            "title": f"Decide the proposal on {proposal.row.code}"
+            if proposal.row
+            else "Decide the proposal of a new row",
+            "why": f"{proposal.author.display_name} proposed it and you are a curator",
+            "since": proposal.created_at,
+            "url": reverse("evidence:proposal_detail", args=[proposal.pk]),
+        }
+        for proposal in proposals_for(Actor.of_user(user, "page"))
+    ]
+
+
+def register() -> None:
+    """Fill the hooks; called once when the app is ready."""
+    LINKS.add("code", link_to_code)
+    LINKS.add("lever", link_to_lever)
+    SEARCHES.add("evidence", find)
+    TURNS.add("evidence", turns)
+
+
+def _short(text: str, longest: int = 160) -> str:
+    flat = " ".join(text.split())
+    return flat if len(flat) <= longest else f"{flat[: longest - 1].rsplit(' ', 1)[0]}…"

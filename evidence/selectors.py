@@ -1,0 +1,210 @@
+"""Reading evidence: levers, rows with their states, proposals, pins."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+
+from evidence.hooks import citations_of
+from evidence.models import EvidenceRevision, EvidenceRow, Flag, Lever, LeverAlias, Proposal, Supersession
+from evidence.policies import may_curate
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Missing
+from v2kb.rules.antiloop_facts import code_order
+from v2kb.rules.evidence_change import Reason, material_change
+from v2kb.rules.names import lever_key
+
+# A row is superseded by one that replaces it or merges it with others; the other relations leave it standing.
+SUPERSEDING = (Supersession.Kind.REPLACES, Supersession.Kind.MERGES)
+
+
+@dataclass(frozen=True)
+class RowStates:
+    """What hangs on a row besides its head. `flags` counts open flags, `confirmed` those that a curator confirmed."""
+
+    flags: int
+    confirmed: int
+    proposals: int
+    superseded_by: tuple[str, ...]
+
+
+def live_rows() -> QuerySet[EvidenceRow]:
+    """Rows that are not archived, with their heads and levers."""
+    return EvidenceRow.objects.filter(head__isnull=False, archived_at__isnull=True).select_related("head__lever")
+
+
+def get_row(code: str) -> EvidenceRow:
+    """The row with this code, archived or not, with head, lever and author. Raises Missing evidence.no_row."""
+    rows = EvidenceRow.objects.select_related("head__lever__parent", "head__author").filter(head__isnull=False)
+    row = rows.filter(code=code.upper()).first()
+    if row is None:
+        raise Missing("evidence.no_row", f"There is no evidence row {code[:40]}.", fix="Look it up in the list.")
+    return row
+
+
+def get_revision(row: EvidenceRow, number: int) -> EvidenceRevision:
+    """A revision of the row. Raises Missing evidence.no_revision."""
+    revision = row.revisions.select_related("lever", "author").filter(number=min(number, 10**9)).first()
+    if revision is None:
+        raise Missing(
+            "evidence.no_revision",
+            f"{row.code} has no revision {number}.",
+            fix=f"It has revisions 1 to {row.head.number}.",
+        )
+    revision.row = row
+    return revision
+
+
+def states_of(row_ids: Iterable[int]) -> dict[int, RowStates]:
+    """Row id -> its flags, open proposals and successors, in three queries for any number of rows."""
+    ids = list(row_ids)
+    open_flags = Flag.objects.filter(row_id__in=ids, cleared_at__isnull=True).values("row_id")
+    flags = {
+        line["row_id"]: (line["all"], line["confirmed"])
+        for line in open_flags.annotate(all=Count("id"), confirmed=Count("confirmed_at")).order_by()
+    }
+    open_proposals = Proposal.objects.filter(row_id__in=ids, state=Proposal.State.OPEN).values("row_id")
+    proposals = {line["row_id"]: line["all"] for line in open_proposals.annotate(all=Count("id")).order_by()}
+    successors: dict[int, list[str]] = {}
+    edges = Supersession.objects.filter(older_id__in=ids, kind__in=SUPERSEDING).values_list("older_id", "newer__code")
+    for older_id, code in edges:
+        successors.setdefault(older_id, []).append(code)
+    return {
+        row_id: RowStates(
+            *flags.get(row_id, (0, 0)), proposals.get(row_id, 0), tuple(sorted(set(successors.get(row_id, []))))
+        )
+        for row_id in ids
+    }
+
+
+def revisions_of(row: EvidenceRow) -> QuerySet[EvidenceRevision]:
+    """All revisions, newest first, with author and the proposal's deciders."""
+    return row.revisions.select_related("author", "proposal__author").prefetch_related("proposal__decisions__user")
+
+
+def find_revision(code: str, revision_hash: str) -> EvidenceRevision | None:
+    """The newest revision of a row with this content hash: what a citation pins. None where there is none."""
+    found = EvidenceRevision.objects.filter(row__code=code, content_hash=revision_hash)
+    return found.select_related("row__head").first()
+
+
+def pin_reasons(revision: EvidenceRevision, pinned_at: datetime) -> list[Reason]:
+    """Why a spec that pinned this revision at this time is stale now; empty while nothing material changed.
+
+    Compares the pinned content with the head, and counts supersessions and confirmed flags since the pin.
+    """
+    row = revision.row
+    edges = list(row.superseded_by.filter(kind__in=SUPERSEDING).values_list("created_at", flat=True))
+    confirmed = row.flags.filter(confirmed_at__gt=pinned_at, cleared_at__isnull=True).exists()
+    return material_change(
+        revision.content,
+        row.head.content,
+        old_superseded=any(at <= pinned_at for at in edges),
+        new_superseded=bool(edges),
+        flag_confirmed=confirmed,
+    )
+
+
+def resolve_lever(name: str) -> Lever | None:
+    """The lever that a name, slug or alias in any spelling stands for, or None."""
+    key = lever_key(name)
+    alias = LeverAlias.objects.select_related("lever").filter(normalised=key).first() if key else None
+    return alias.lever if alias else None
+
+
+def list_levers(*, archived: bool = False, query: str = "") -> QuerySet[Lever]:
+    """Levers with parent, aliases and the number of live rows; a query keeps those with a name that holds it."""
+    rows = Q(revisions__head_of__isnull=False, revisions__head_of__archived_at__isnull=True)
+    levers = Lever.objects.filter(archived_at__isnull=not archived).select_related("parent")
+    key = lever_key(query)
+    if key:
+        levers = levers.filter(Exists(LeverAlias.objects.filter(lever=OuterRef("pk"), normalised__contains=key)))
+    elif query.strip():
+        levers = levers.none()
+    return levers.prefetch_related("aliases").annotate(row_count=Count("revisions", filter=rows, distinct=True))
+
+
+def get_lever(slug: str) -> Lever:
+    """The lever with parent, children and aliases. Raises Missing evidence.no_lever."""
+    lever = Lever.objects.select_related("parent").prefetch_related("aliases", "children").filter(slug=slug).first()
+    if lever is None:
+        raise Missing("evidence.no_lever", f"There is no lever {slug[:80]}.", fix="Pick one from the list.")
+    return lever
+
+
+def other_names(lever: Lever) -> list[LeverAlias]:
+    """The aliases that are not just the lever's own name or slug."""
+    own = {lever_key(lever.name), lever_key(lever.slug)}
+    return [alias for alias in lever.aliases.all() if alias.normalised not in own]
+
+
+def list_proposals(state: str = Proposal.State.OPEN) -> QuerySet[Proposal]:
+    """Proposals in this state ("" for all), oldest first while open, else newest first."""
+    proposals = Proposal.objects.select_related("row__head", "base", "author").annotate(receipt_count=Count("receipts"))
+    proposals = proposals.prefetch_related("decisions__user")
+    if state:
+        proposals = proposals.filter(state=state)
+    return proposals.order_by("id" if state == Proposal.State.OPEN else "-id")
+
+
+def get_proposal(pk: int) -> Proposal:
+    """The proposal with row, base, author, decisions and receipts. Raises Missing evidence.no_proposal."""
+    proposals = Proposal.objects.select_related("row__head__lever", "base", "author", "replaces__author", "replaced_by")
+    proposal = proposals.prefetch_related("decisions__user", "receipts__submitted_by").filter(pk=min(pk, 2**62)).first()
+    if proposal is None:
+        raise Missing("evidence.no_proposal", f"There is no proposal {pk}.", fix="Pick one from the queue.")
+    return proposal
+
+
+def is_stale(proposal: Proposal) -> bool:
+    """Whether the row has moved on since an open proposal was made."""
+    return (
+        proposal.state == Proposal.State.OPEN and proposal.row is not None and proposal.base_id != proposal.row.head_id
+    )
+
+
+def proposals_for(actor: Actor) -> list[Proposal]:
+    """Open proposals that this curator may still decide, oldest first: not their own, not yet decided by them."""
+    if actor.user is None or not may_curate(actor):
+        return []
+    proposals = Proposal.objects.filter(state=Proposal.State.OPEN).exclude(author=actor.user)
+    proposals = proposals.exclude(decisions__user=actor.user).exclude(receipts__submitted_by=actor.user)
+    return list(proposals.exclude(replaces__author=actor.user).select_related("row", "author").order_by("id")[:200])
+
+
+def row_facts(row: EvidenceRow) -> dict[str, Any]:
+    """What a row's page shows beside its head: flags, supersessions, receipts, open proposals, citations."""
+    return {
+        "flags": list(row.flags.filter(cleared_at__isnull=True).select_related("raised_by", "confirmed_by")),
+        "newer": list(row.superseded_by.select_related("newer", "author")),
+        "older": list(row.supersedes.select_related("older", "author")),
+        "receipts": list(row.receipts.select_related("submitted_by", "proposal")[:50]),
+        "proposals": list(row.proposals.filter(state=Proposal.State.OPEN).select_related("author", "base")),
+        "citations": citations_of(row),
+    }
+
+
+def by_code(rows: Iterable[EvidenceRow]) -> list[EvidenceRow]:
+    """Rows in the order of their codes: D2 before D10."""
+    return sorted(rows, key=lambda row: code_order(row.code))
+
+
+def rows_of_lever(lever: Lever) -> list[EvidenceRow]:
+    """Live rows whose head is about this lever."""
+    return by_code(live_rows().filter(head__lever=lever))
+
+
+def api_rows() -> QuerySet[EvidenceRow]:
+    """Rows with everything that the API shows of them, in a fixed number of queries."""
+    return (
+        EvidenceRow.objects.filter(head__isnull=False)
+        .select_related("head__lever", "head__author")
+        .prefetch_related(
+            Prefetch(
+                "flags", Flag.objects.filter(cleared_at__isnull=True).select_related("raised_by"), to_attr="open_flags"
+            ),
+            Prefetch("superseded_by", Supersession.objects.select_related("newer"), to_attr="successors"),
+        )
+    )

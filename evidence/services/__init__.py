@@ -1,0 +1,35 @@
+from evidence.services.archive import archive_row, restore_row
+from evidence.services.baseline import BaselineReport, BaselineRow, import_baseline
+from evidence.services.decisions import accept_proposal, reject_proposal
+from evidence.services.flags import clear_flag, confirm_flag, flag_row
+from evidence.services.levers import add_alias, archive_lever, create_lever, edit_lever, remove_alias, restore_lever
+from evidence.services.proposals import propose_change, propose_row, revise_proposal, withdraw_proposal
+from evidence.services.runs import RunOutcome, attach_receipt, propose_from_run
+from evidence.services.supersession import supersede_row
+
+__all__ = [
+    "BaselineReport",
+    "BaselineRow",
+    "RunOutcome",
+    "accept_proposal",
+    "add_alias",
+    "archive_lever",
+    "archive_row",
+    "attach_receipt",
+    "clear_flag",
+    "confirm_flag",
+    "create_lever",
+    "edit_lever",
+    "flag_row",
+    "import_baseline",
+    "propose_change",
+    "propose_from_run",
+    "propose_row",
+    "reject_proposal",
+    "remove_alias",
+    "restore_lever",
+    "restore_row",
+    "revise_proposal",
+    "supersede_row",
+    "withdraw_proposal",
+]

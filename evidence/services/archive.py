@@ -1,0 +1,56 @@
+"""Archiving rows. Nothing is deleted; what is cited, or blocks, stays in view."""
+
+from django.utils import timezone
+
+from evidence.hooks import citations_of
+from evidence.models import EvidenceRow
+from evidence.policies import require_curator
+from evidence.services.revisions import checked_reason, locked_row
+from v2kb.core.activity import record
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.service import service
+
+
+@service("evidence.archive_row")
+def archive_row(actor: Actor, code: str, *, reason: str) -> EvidenceRow:
+    """Take a row off the lists. Raises Forbidden core.role, Refusal evidence.archive_blocking for a row that blocks,
+    Conflict evidence.row_cited, evidence.proposals_open, evidence.row_archived."""
+    require_curator(actor)
+    reason = checked_reason(reason)
+    row = locked_row(code)
+    if row.archived_at:
+        raise Conflict("evidence.row_archived", f"{row.code} is archived already.", fix="Nothing is left to do.")
+    if row.head.blocking:
+        raise Refusal(
+            "evidence.archive_blocking",
+            f"{row.code} blocks re-proposals of its lever.",
+            fix="Propose another verdict or cause class first; two people accept that.",
+        )
+    citations = citations_of(row)
+    if citations:
+        raise Conflict(
+            "evidence.row_cited",
+            f"{row.code} is cited by {', '.join(str(citation['title']) for citation in citations[:5])}.",
+            fix="Supersede the row instead.",
+            facts={"citations": len(citations)},
+        )
+    if row.proposals.filter(state="open").exists():
+        raise Conflict("evidence.proposals_open", f"{row.code} has open proposals.", fix="Decide those first.")
+    row.archived_at = timezone.now()
+    row.save(update_fields=["archived_at"])
+    record(actor, "evidence.archive_row", row, f"{row.code} archived: {reason}"[:2000])
+    return row
+
+
+@service("evidence.restore_row")
+def restore_row(actor: Actor, code: str) -> EvidenceRow:
+    """Put an archived row back on the lists. Raises Conflict evidence.not_archived."""
+    require_curator(actor)
+    row = locked_row(code)
+    if not row.archived_at:
+        raise Conflict("evidence.not_archived", f"{row.code} is not archived.", fix="Nothing is left to do.")
+    row.archived_at = None
+    row.save(update_fields=["archived_at"])
+    record(actor, "evidence.restore_row", row, f"{row.code} restored")
+    return row

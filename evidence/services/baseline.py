@@ -1,0 +1,163 @@
+"""Importing an existing map: unknown codes come in as they stand, known ones with other content become proposals."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from evidence.baseline import NEW, UNCHANGED, BaselineRow, ComparedRow, compare_rows
+from evidence.models import CodeSeries, EvidenceRow, Lever, Proposal
+from evidence.policies import require_curator
+from evidence.services.levers import create_lever
+from evidence.services.revisions import checked_reason, code_was_taken, write_revision
+from v2kb.core.activity import record
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Refusal
+from v2kb.core.service import service
+from v2kb.rules.canonical import content_hash
+from v2kb.rules.names import lever_slug
+
+__all__ = ["BaselineReport", "BaselineRow", "import_baseline", "lock_for_import"]
+
+
+@dataclass
+class BaselineReport:
+    """Codes by what happened to them. `kept` holds (code, why) of changed rows for which nothing could be proposed."""
+
+    added: list[str] = field(default_factory=list)
+    proposed: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    kept: list[tuple[str, str]] = field(default_factory=list)
+    levers: list[str] = field(default_factory=list)
+    missing: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def summary(self) -> str:
+        """One sentence with the counts."""
+        parts = [
+            f"{len(self.added)} rows added",
+            f"{len(self.proposed)} changes proposed",
+            f"{len(self.unchanged)} unchanged",
+        ]
+        if self.kept:
+            parts.append(f"{len(self.kept)} left as they are")
+        if self.levers:
+            parts.append(f"{len(self.levers)} levers added")
+        return ", ".join(parts)
+
+
+@service("evidence.import_baseline", silent=True)
+def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str) -> BaselineReport:
+    """Insert unknown codes as they stand, missing fields and all; propose a change where a known code has other
+    content.
+
+    A curator's right, or the system's for starter data; nothing is overwritten, and the system proposes nothing.
+    `source` says where the map comes from and becomes the reason. A second import of the same map changes nothing
+    and records nothing. Raises Forbidden core.role; Refusal evidence.import_rows (content that no row can hold, with
+    one problem per field), evidence.duplicate_code, evidence.code.
+    """
+    require_curator(actor)
+    source = checked_reason(source)
+    codes = [row.code for row in rows]
+    twice = sorted({code for code in codes if codes.count(code) > 1})
+    if twice:
+        raise Refusal(
+            "evidence.duplicate_code",
+            f"{', '.join(twice)} stands twice.",
+            field="code",
+            fix="Keep one row of each code.",
+        )
+    lock_for_import(codes)
+    compared = compare_rows(rows)
+    _refuse_unfit(compared)
+    report = BaselineReport()
+    for found in compared:
+        if found.new_lever:
+            report.levers.append(_lever_of(actor, found))
+        if found.missing:
+            report.missing[found.row.code] = [problem.field for problem in found.missing]
+        if found.state == NEW:
+            _insert(actor, found, source)
+            report.added.append(found.row.code)
+        elif found.state == UNCHANGED:
+            report.unchanged.append(found.row.code)
+        elif why := _propose(actor, found, source):
+            report.kept.append((found.row.code, why))
+        else:
+            report.proposed.append(found.row.code)
+    return report
+
+
+def lock_for_import(codes: Sequence[str]) -> None:
+    """Lock the series and the rows of an import, always in this order, before anything is recorded."""
+    list(CodeSeries.objects.select_for_update().order_by("pk"))
+    list(EvidenceRow.objects.select_for_update().filter(code__in=codes).order_by("pk"))
+
+
+def _refuse_unfit(compared: Sequence[ComparedRow]) -> None:
+    problems = [
+        {
+            "code": "evidence.field",
+            "message": f"{found.row.code}, line {found.row.line}: {problem.message}",
+            "field": problem.field or None,
+            "rule": None,
+            "fix": problem.fix or None,
+        }
+        for found in compared
+        for problem in found.refusals
+    ]
+    if problems:
+        raise Refusal(
+            "evidence.import_rows",
+            problems[0]["message"],
+            field=problems[0]["field"],
+            fix=problems[0]["fix"],
+            problems=problems,
+        )
+
+
+def _lever_of(actor: Actor, found: ComparedRow) -> str:
+    """Add the lever that a row names and nobody has; a slug that another name took is made different."""
+    slug = found.content["lever"]
+    name = found.new_lever
+    if Lever.objects.filter(name=name).exists():
+        name = f"{name} ({found.row.code})"
+    return create_lever(actor, name=name[:200], slug=slug or lever_slug(name)).slug
+
+
+def _insert(actor: Actor, found: ComparedRow, source: str) -> None:
+    code = found.row.code
+    code_was_taken(code)
+    row = EvidenceRow.objects.create(code=code)
+    author_id = actor.user.pk if actor.user else None
+    revision = write_revision(actor, row, found.content, author_id=author_id, reason=source)
+    missing = sorted({problem.field for problem in found.missing})
+    record(
+        actor,
+        "evidence.import_row",
+        row,
+        f"{code} imported as {revision.verdict}" + (f"; missing: {', '.join(missing)}" if missing else ""),
+        after={"head": revision.content_hash, "verdict": revision.verdict, "missing": missing, "source": source},
+    )
+
+
+def _propose(actor: Actor, found: ComparedRow, source: str) -> str:
+    """Open a proposal for a changed row. Returns why not, or an empty text."""
+    row = EvidenceRow.objects.select_related("head").get(code=found.row.code)
+    if row.archived_at:
+        return "the row is archived"
+    if actor.user is None:
+        return "only a person can propose"
+    mine = Proposal.objects.filter(
+        row=row, author=actor.user, state=Proposal.State.OPEN, origin=Proposal.Origin.PERSON
+    ).first()
+    if mine is not None:
+        same = content_hash(mine.content) == content_hash(found.content)
+        return f"your {mine} says this already" if same else f"your {mine} is open; decide that first"
+    proposal = Proposal.objects.create(row=row, base=row.head, content=found.content, reason=source, author=actor.user)
+    record(
+        actor,
+        "evidence.propose_change",
+        proposal,
+        f"change of {row.code} proposed by an import",
+        after={"row": row.code, "base": row.head.content_hash, "content": content_hash(found.content)},
+    )
+    return ""
