@@ -16,6 +16,7 @@ LEVEL = 0.95
 MAX_ROUNDS_SEARCHED = 10_000
 POWER_GRID = 2048
 ROUNDING_SD = 1e-12
+LARGEST_LOG_RATIO = 1500.0
 
 
 @dataclass(frozen=True)
@@ -139,9 +140,9 @@ def estimate(log_ratios: Sequence[float], noise: NoiseFloor | None = None) -> Es
         return Estimate(0, reason="There are no paired runs.")
     if not all(math.isfinite(d) for d in log_ratios):
         return Estimate(n, reason="A log ratio is not a finite number.")
+    if any(abs(d) > LARGEST_LOG_RATIO for d in log_ratios):
+        return Estimate(n, reason="A log ratio is larger than any two floats allow.")
     mean = math.fsum(log_ratios) / n
-    if not math.isfinite(mean):
-        return Estimate(n, reason="The log ratios are too large to be averaged.")
     if n == 1:
         return Estimate(1, mean, reason="One paired run has no spread.")
     spread = math.hypot(*(d - mean for d in log_ratios)) / math.sqrt(n - 1)
@@ -212,36 +213,16 @@ def rounds_to_detect(sd: float, effect: float, level: float = LEVEL, power: floa
     return _first(3, lambda n: minimum_detectable_effect(sd, n, level, power) <= abs(effect))
 
 
-@dataclass(frozen=True)
-class Settle:
-    """How many rounds in all would decide, at the mean and spread seen so far, and what it would then say."""
+def rounds_to_settle(mean: float, sd: float, bar: float, level: float = LEVEL) -> int | None:
+    """Return the fewest rounds at which the interval would leave the bar k, at this mean and spread.
 
-    rounds: int
-    judgement: str
-
-
-def rounds_to_settle(mean: float, sd: float, bar: float, margin: float, level: float = LEVEL) -> Settle | None:
-    """Return the fewest rounds at which a row of the verdict table would hold, at this mean and spread.
-
-    `bar` is k (a negative log ratio), `margin` is delta in log units. NULL is judged at twice the error of
-    `level`. None when no reasonable number of rounds decides.
+    The other rows of the verdict table need a narrower interval than that, so they never come first. None
+    when no reasonable number of rounds decides.
     """
-    if not (_positive(sd) and math.isfinite(mean)):
+    distance = abs(mean - bar)
+    if not (_positive(sd) and _positive(distance)):
         return None
-    equivalence = 1 - 2 * (1 - level)
-    distances = [
-        ("WIN", bar - mean, level),
-        ("NULL", margin - abs(mean), equivalence),
-        ("REGRESS", mean, level),
-        ("KILLED", mean - bar, level),
-    ]
-    found = []
-    for judgement, distance, at in distances:
-        if distance > 0:
-            rounds = _first(3, lambda n, at=at, distance=distance: half_width(sd, n, at) < distance)
-            if rounds is not None:
-                found.append(Settle(rounds, judgement))
-    return min(found, key=lambda settle: settle.rounds, default=None)
+    return _first(3, lambda n: half_width(sd, n, level) < distance)
 
 
 def _first(start: int, holds) -> int | None:

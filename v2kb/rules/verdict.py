@@ -17,10 +17,10 @@ from v2kb.rules.effects import Effects, effects_of
 from v2kb.rules.grades import DecidingSession, Grade, GradedSession
 from v2kb.rules.prereg import Prereg
 from v2kb.rules.session import Session
-from v2kb.rules.stats import Estimate, Settle, rounds_to_settle
+from v2kb.rules.stats import Estimate, rounds_to_settle
 from v2kb.rules.units import finite
 from v2kb.rules.verdict_gates import Gate, JudgePolicy, Registration, anchor_value, check_gates
-from v2kb.rules.verdict_table import INCONCLUSIVE, INVALID, REGRESS, WIN, Thresholds, judge_interval
+from v2kb.rules.verdict_table import INCONCLUSIVE, INVALID, REGRESS, WIN, Thresholds, judge_interval, resolution
 from v2kb.rules.verdict_text import NOISE, shown_document, verdict_document
 
 RULE_VERSION = "verdict/1"
@@ -40,7 +40,7 @@ class Verdict:
     disposition: str
     disposition_reason: str
     held_back: str
-    settle: Settle | None
+    rounds_to_settle: int | None
     effects: Effects
     thresholds: Thresholds | None
     case_judgements: dict[str, str]
@@ -78,9 +78,8 @@ def judge(deciding: DecidingSession, registration: Registration, policy: JudgePo
         judgement, held_back = _judge_primary(effects, prereg, thresholds, held_back)
         against = _against_prediction(effects.primary, prereg, thresholds) if judgement == WIN else ""
     settle = None
-    if judgement == INCONCLUSIVE and held_back == NOISE:
-        primary = effects.primary
-        settle = rounds_to_settle(primary.mean, primary.sd, bar, prereg.margin, prereg.level)
+    if judgement == INCONCLUSIVE and held_back == NOISE and -bar >= resolution(effects.tick_share):
+        settle = rounds_to_settle(effects.primary.mean, effects.primary.sd, bar, prereg.level)
     disposition, why = _disposition(judgement, effects.primary, session, prereg, thresholds)
     return Verdict(
         judgement=judgement,
@@ -90,7 +89,7 @@ def judge(deciding: DecidingSession, registration: Registration, policy: JudgePo
         disposition=disposition,
         disposition_reason=why,
         held_back=held_back,
-        settle=settle,
+        rounds_to_settle=settle,
         effects=effects,
         thresholds=thresholds,
         case_judgements=case_judgements,

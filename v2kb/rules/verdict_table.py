@@ -21,6 +21,13 @@ class Thresholds:
     prediction: tuple[float, float]
 
 
+def resolution(tick_share: float | None) -> float:
+    """Return the smallest log ratio that the timer can tell, three ticks; `tick_share` is timer tick /
+    median.
+    """
+    return TICKS_TO_TELL_APART * (tick_share or 0.0)
+
+
 def judge_interval(
     found: Estimate,
     thresholds: Thresholds,
@@ -37,13 +44,13 @@ def judge_interval(
     wide, narrow = found.interval(level), found.interval(1 - 2 * (1 - level))
     if wide is None or narrow is None:
         return INCONCLUSIVE
-    resolution = TICKS_TO_TELL_APART * (tick_share or 0.0)
-    if wide.high < thresholds.bar and abs(found.mean) >= resolution:
+    smallest = resolution(tick_share)
+    if wide.high < thresholds.bar and abs(found.mean) >= smallest:
         return WIN
     if -thresholds.margin < narrow.low and narrow.high < thresholds.margin:
         return NULL
-    if may_regress and wide.low > 0 and abs(found.mean) >= resolution:
+    if may_regress and wide.low > 0 and abs(found.mean) >= smallest:
         return REGRESS
-    if wide.low > thresholds.bar and -thresholds.bar >= resolution:
+    if wide.low > thresholds.bar and -thresholds.bar >= smallest:
         return KILLED
     return INCONCLUSIVE

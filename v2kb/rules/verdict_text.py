@@ -140,9 +140,9 @@ def next_action(verdict: Verdict) -> str:
         return ""
     if verdict.held_back != NOISE:
         return f"Next: {verdict.held_back}"
-    if verdict.settle is None:
+    if verdict.rounds_to_settle is None:
         return "Next: more rounds will not settle it at this noise; measure a larger workload or a quieter set-up."
-    total, seen = verdict.settle.rounds, verdict.primary.n
+    total, seen = verdict.rounds_to_settle, verdict.primary.n
     look = next((rounds for rounds in verdict.prereg.allowed_rounds() if rounds > seen), None)
     if look is not None:
         cost = _cost(verdict, look - seen)
@@ -173,8 +173,7 @@ def verdict_document(verdict: Verdict) -> dict[str, Any]:
         "disposition_reason": verdict.disposition_reason,
         "sentence": verdict_sentence(verdict),
         "next_action": next_action(verdict),
-        "rounds_to_settle": verdict.settle.rounds if verdict.settle else None,
-        "would_then_be": verdict.settle.judgement if verdict.settle else "",
+        "rounds_to_settle": verdict.rounds_to_settle,
         "thresholds": {
             "bar_log": decimal_text(limits.bar if limits else None),
             "margin_log": decimal_text(limits.margin if limits else None),
