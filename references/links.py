@@ -51,10 +51,14 @@ def _look_up(targets: Iterable[str]) -> dict[str, Found]:
     sections: dict[tuple[str, str], tuple[str, str]] = {}
     if places:
         names = {place for _, place in places} | {place.removeprefix("§") for _, place in places}
-        rows = Section.objects.filter(
-            Q(anchor__in=names) | Q(number__in=names - {""}), revision__head_of__slug__in={slug for slug, _ in places}
-        ).values_list("revision__document__slug", "anchor", "number", "title")
-        for slug, anchor, number, title in rows.order_by("-order"):
+        rows = list(
+            Section.objects.filter(
+                Q(anchor__in=names) | Q(number__in=names - {""}), revision__head_of__slug__in={slug for slug, _ in places}
+            )
+            .order_by("-order")
+            .values_list("revision__document__slug", "anchor", "number", "title")
+        )
+        for slug, anchor, number, title in rows:
             if number:
                 sections[slug, number] = sections[slug, f"§{number}"] = (anchor, title)
         sections.update({(slug, anchor): (anchor, title) for slug, anchor, _, title in rows})

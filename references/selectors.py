@@ -65,6 +65,7 @@ def list_documents() -> QuerySet[Document]:
         .select_related("head__imported_by")
         .defer("head__text")
         .annotate(section_count=Count("head__sections"), revision_count=F("head__number"))
+        .order_by("title", "slug")
     )
 
 
@@ -207,9 +208,12 @@ def cite(section: Section, *, is_head: bool, is_current: bool = True) -> Citatio
 
 
 def list_snapshots() -> QuerySet[UpstreamSnapshot]:
-    """Snapshots, newest study first, with counts and whether the catalogue's head still is the one they were read from."""
-    return UpstreamSnapshot.objects.select_related("document_revision__document").defer("document_revision__text").annotate(
-        kernel_count=Count("kernels", distinct=True), family_count=Count("families", distinct=True)
+    """Snapshots, newest study first, with their counts of kernels and families."""
+    return (
+        UpstreamSnapshot.objects.select_related("document_revision__document")
+        .defer("document_revision__text")
+        .annotate(kernel_count=Count("kernels", distinct=True), family_count=Count("families", distinct=True))
+        .order_by("-studied_on", "-id")
     )
 
 

@@ -1,0 +1,378 @@
+"""Pages of references: reading, uploading, permissions, bad input, query counts."""
+
+import io
+import zipfile
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from references.importers.archive import Files
+from references.importers.documents import import_documents
+from references.models import Document, DocumentRevision, UploadDraft, UpstreamSnapshot
+from references.services.guidelines import set_guidelines
+
+pytestmark = pytest.mark.django_db
+
+RULES = """# House rules
+
+Opening with [[doc:catalogue]] and [[doc:catalogue#family-a-ring-pipeline]].
+
+## 1. Roles
+
+| role | bar `a|b` |
+|---|---|
+| loader | <script>alert(1)</script> |
+| storer |
+
+### Ship list
+
+- [x] aligned
+- [ ] tested
+
+## 2. Memory
+
+```cpp
+int pages = 14;
+```
+"""
+CATALOGUE = """# Catalogue — up/main @ 0123abcd (studied 2026-01-02)
+
+| Kernel | Family | Task type | Arity |
+|---|---|---|---|
+| gemm.cuh | A | TASK_GEMM_V2 (7) | (2,1) |
+
+## Family A — ring pipeline
+
+When to copy: real GEMMs.
+"""
+READ_PAGES = [
+    "/references/",
+    "/references/?q=loader",
+    "/references/?archived=true",
+    "/references/documents/rules/",
+    "/references/documents/rules/r1/",
+    "/references/documents/rules/s/roles/",
+    "/references/documents/rules/r1/roles/",
+    "/references/snapshots/",
+    "/references/guidelines/",
+    "/references/guidelines/?kind=known_gap",
+]
+
+
+@pytest.fixture
+def documents(system):
+    import_documents(system, files=Files(texts=[("rules.md", RULES), ("catalogue.md", CATALOGUE)]), source="team, MIT")
+    gap = {"title": "No baselines", "text": "See [[doc:rules#roles]].", "anchor": "memory"}
+    set_guidelines(system, Document.objects.get(slug="rules"), "known_gap", [gap])
+
+
+@pytest.fixture
+def sign_in(client, make_user):
+    def enter(*roles):
+        user = make_user("-".join(roles) or "norole", *roles)
+        client.force_login(user)
+        return client
+
+    return enter
+
+
+def zipped(**members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as target:
+        for name, content in members.items():
+            target.writestr(name.replace("__", "/") + ".md", content)
+    return buffer.getvalue()
+
+
+def upload(name, content):
+    return SimpleUploadedFile(name, content.encode() if isinstance(content, str) else content)
+
+
+def text_of(response):
+    return response.content.decode()
+
+
+# ---- who may ----
+
+
+@pytest.mark.parametrize("path", [*READ_PAGES, "/references/import/", "/references/import/1/"])
+def test_nobody_reads_without_signing_in(client, documents, path):
+    response = client.get(path)
+    assert response.status_code == 302
+    assert response.url.startswith("/sign-in/?next=/references/")
+
+
+@pytest.mark.parametrize("path", READ_PAGES)
+def test_a_viewer_reads_every_page(sign_in, documents, path):
+    response = sign_in("viewer").get(path)
+    assert response.status_code == 200
+    assert "Import documents</a>" not in text_of(response)
+
+
+def test_a_viewer_reads_the_snapshot(sign_in, documents):
+    response = sign_in("viewer").get(UpstreamSnapshot.objects.get().get_absolute_url())
+    assert "real GEMMs." in text_of(response)
+    assert "TASK_GEMM_V2" in text_of(response)
+    assert "branch could not be read" in text_of(response)
+
+
+@pytest.mark.parametrize("role", ["viewer", "designer", "reviewer_performance", "operator"])
+def test_other_roles_can_not_import_archive_or_restore(sign_in, documents, role):
+    client = sign_in(role)
+    assert client.get("/references/import/").status_code == 403
+    assert client.post("/references/import/", {"files": upload("a.md", "# A")}).status_code == 403
+    assert client.get("/references/import/1/").status_code == 403
+    assert client.post("/references/import/1/").status_code == 403
+    assert client.post("/references/documents/rules/archive/").status_code == 403
+    assert client.post("/references/documents/rules/restore/").status_code == 403
+    assert Document.objects.filter(archived_at__isnull=True).count() == 2
+
+
+# ---- reading ----
+
+
+def test_a_document_page_shows_contents_tables_checklists_and_citations(sign_in, documents):
+    html = text_of(sign_in("viewer").get("/references/documents/rules/"))
+    assert '<a href="#ship-list">Ship list</a>' in html
+    assert "<td>loader</td>" in html
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
+    assert "<script>alert" not in html
+    assert "<code>a|b</code>" in html
+    assert "line 10: 1 cells where the header has 2" in html
+    assert 'aria-label="done"' in html
+    assert 'aria-label="not done"' in html
+    assert "int pages = 14;" in html
+    assert "[[doc:rules#roles]]" in html
+    assert f"rules#roles@{Document.objects.get(slug='rules').head.content_hash}" in html
+    assert 'href="/references/documents/catalogue/"' in html
+    assert "team, MIT" in html
+
+
+def test_an_older_revision_says_so_and_the_newer_one_marks_what_changed(sign_in, documents, system):
+    import_documents(system, files=Files(texts=[("rules.md", RULES.replace("## 2. Memory", "## 2. Pages"))]))
+    client = sign_in("viewer")
+    old = text_of(client.get("/references/documents/rules/r1/"))
+    assert "This is revision 1. The newest is" in old
+    assert "Memory" in old
+    new = text_of(client.get("/references/documents/rules/"))
+    assert "Gone since revision 1: <code>memory</code>" in new
+    assert "Revision 1</a>" in new
+
+
+def test_a_section_is_found_by_its_number_and_redirects_to_its_anchor(sign_in, documents):
+    client = sign_in("viewer")
+    response = client.get("/references/documents/rules/s/1/")
+    assert (response.status_code, response.url) == (302, "/references/documents/rules/s/roles/")
+    html = text_of(client.get("/references/documents/rules/s/roles/"))
+    assert 'rel="prev"' in html
+    assert "Ship list" in html
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/references/documents/none/",
+        "/references/documents/rules/r7/",
+        "/references/documents/rules/r99999999999999999999/",
+        "/references/documents/rules/s/nowhere/",
+        "/references/documents/rules/s/%00/",
+        "/references/snapshots/999/",
+        "/references/snapshots/99999999999999999999/",
+    ],
+)
+def test_what_is_not_there_is_a_404_that_says_what_to_do(sign_in, documents, path):
+    response = sign_in("viewer").get(path)
+    assert response.status_code == 404
+
+
+@pytest.mark.parametrize("query", ["?page=x", "?page=999", "?q=%00", "?q=" + "x" * 5000, "?archived=perhaps", "?q=%25%27%22"])
+def test_odd_queries_never_break_the_list(sign_in, documents, query):
+    assert sign_in("viewer").get("/references/" + query).status_code == 200
+
+
+@pytest.mark.parametrize("query", ["?kind=advice", "?kind=%00", "?document=none"])
+def test_odd_queries_never_break_the_guidelines(sign_in, documents, query):
+    assert sign_in("viewer").get("/references/guidelines/" + query).status_code == 200
+
+
+def test_search_shows_documents_and_sections(sign_in, documents):
+    html = text_of(sign_in("viewer").get("/references/?q=pages+14"))
+    assert "House rules</a>" in html
+    assert 'href="/references/documents/rules/s/memory/"' in html
+    assert "Catalogue" not in html.split('id="document-list"')[1]
+
+
+def test_htmx_gets_the_list_alone(sign_in, documents):
+    response = sign_in("viewer").get("/references/?q=loader", headers={"HX-Request": "true"})
+    html = text_of(response)
+    assert html.strip().startswith('<div class="stack" id="document-list">')
+    assert "<html" not in html
+
+
+def test_guidelines_link_to_their_section(sign_in, documents):
+    html = text_of(sign_in("viewer").get("/references/guidelines/"))
+    assert "No baselines" in html
+    assert 'href="/references/documents/rules/s/memory/"' in html
+    assert 'href="/references/documents/rules/s/roles/"' in html
+
+
+def test_a_long_document_shows_its_contents_and_sends_to_section_pages(sign_in, system, monkeypatch):
+    monkeypatch.setattr("references.presenters.WHOLE_PAGE_BYTES", 50)
+    import_documents(system, files=Files(texts=[("long.md", "# Long\n\n## One\n\nalpha\n\n## Two\n\n" + "beta " * 30)]))
+    html = text_of(sign_in("viewer").get("/references/documents/long/"))
+    assert 'href="/references/documents/long/s/two/"' in html
+    assert "beta" not in html
+
+
+# ---- importing ----
+
+
+def test_a_curator_uploads_previews_and_imports(sign_in):
+    client = sign_in("curator")
+    response = client.post(
+        "/references/import/", {"files": [upload("rules.md", RULES), upload("pic.png", b"\x89")], "source": "team, MIT"}
+    )
+    assert response.status_code == 302
+    preview = client.get(response.url)
+    html = text_of(preview)
+    assert "1 new, 0 changed, 0 unchanged, 0 refused, 1 skipped" in html
+    assert "line 10: 1 cells" in html
+    assert Document.objects.count() == 0
+    done = client.post(response.url, follow=True)
+    assert "Imported: 1 new" in text_of(done)
+    revision = DocumentRevision.objects.get()
+    assert (revision.source, revision.imported_by.username) == ("team, MIT", "curator")
+    assert UploadDraft.objects.count() == 0
+    assert client.post(response.url).status_code == 404
+
+
+def test_a_second_upload_of_the_same_text_has_nothing_to_import(sign_in, documents):
+    client = sign_in("curator")
+    url = client.post("/references/import/", {"files": upload("all.zip", zipped(docs__rules=RULES))}).url
+    html = text_of(client.get(url))
+    assert "Nothing is new or changed" in html
+    assert ">Import</button>" not in html
+
+
+def test_an_upload_can_be_thrown_away(sign_in):
+    client = sign_in("curator")
+    url = client.post("/references/import/", {"files": upload("a.md", "# A")}).url
+    assert client.post(url + "discard/", follow=True).status_code == 200
+    assert client.get(url).status_code == 404
+    assert Document.objects.count() == 0
+
+
+def test_an_upload_is_nobody_elses(sign_in, make_user, client):
+    url = sign_in("curator").post("/references/import/", {"files": upload("a.md", "# A")}).url
+    client.force_login(make_user("otto", "curator"))
+    assert client.get(url).status_code == 404
+    assert client.post(url).status_code == 404
+    assert Document.objects.count() == 0
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ([], "Choose a zip or some .md files."),
+        ([("a.txt", b"x")], "There is no markdown file"),
+        ([("a.zip", b"no zip")], "not a readable zip"),
+        ([("a.zip", zipped(**{"..__evil": "# x"}))], "leaves the archive"),
+        ([("a.md", b"# ok"), ("b.zip", zipped(**{"..__evil": "# x"}))], "leaves the archive"),
+    ],
+)
+def test_refused_uploads_come_back_into_the_form_with_what_was_typed(sign_in, files, said):
+    response = sign_in("administrator").post(
+        "/references/import/", {"files": [upload(*each) for each in files], "source": "typed source"}
+    )
+    assert response.status_code == 422
+    html = text_of(response)
+    assert said in html
+    assert 'value="typed source"' in html
+    assert UploadDraft.objects.count() == 0
+
+
+def test_a_source_that_is_too_long_is_refused_at_its_field(sign_in):
+    response = sign_in("curator").post("/references/import/", {"files": upload("a.md", "# A"), "source": "x" * 301})
+    assert response.status_code == 422
+    assert "at most 300 characters" in text_of(response)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"\xff\xfe", "is not UTF-8"), (b"", "is empty"), (b"# x\x00", "is not text")],
+)
+def test_a_bad_file_among_good_ones_is_listed_in_the_preview(sign_in, content, said):
+    client = sign_in("curator")
+    url = client.post("/references/import/", {"files": [upload("good.md", "# Good"), upload("bad.md", content)]}).url
+    html = text_of(client.get(url))
+    assert said in html
+    assert "1 new, 0 changed, 0 unchanged, 1 refused, 0 skipped" in html
+    client.post(url)
+    assert list(Document.objects.values_list("slug", flat=True)) == ["good"]
+
+
+def test_a_head_that_moved_between_preview_and_import_is_shown_again(sign_in, documents, system):
+    client = sign_in("curator")
+    url = client.post("/references/import/", {"files": upload("rules.md", RULES + "\n## 3. Mine\n")}).url
+    import_documents(system, files=Files(texts=[("rules.md", RULES + "\n## 3. Theirs\n")]))
+    html = text_of(client.get(url))
+    assert "Sections that are gone: theirs" in html
+
+
+def test_archive_and_restore(sign_in, documents):
+    client = sign_in("curator")
+    html = text_of(client.post("/references/documents/rules/archive/", {"reason": "superseded"}, follow=True))
+    assert "House rules is archived." in html
+    assert "superseded" in html
+    assert "House rules" not in text_of(client.get("/references/")).split('id="document-list"')[1]
+    assert "House rules" in text_of(client.get("/references/?archived=true"))
+    again = client.post("/references/documents/rules/archive/", follow=True)
+    assert "archived already" in text_of(again)
+    assert "is restored." in text_of(client.post("/references/documents/rules/restore/", follow=True))
+    assert client.post("/references/documents/none/archive/").status_code == 404
+    assert client.post("/references/documents/rules/archive/", {"reason": "x" * 1001}, follow=True).status_code == 200
+    assert Document.objects.get(slug="rules").archived_at is None
+
+
+@pytest.mark.parametrize("path", ["/references/documents/rules/archive/", "/references/import/1/discard/"])
+def test_actions_are_posts(sign_in, documents, path):
+    assert sign_in("curator").get(path).status_code == 405
+
+
+# ---- query counts ----
+
+
+def queries(client, path):
+    client.get(path)
+    with CaptureQueriesContext(connection) as captured:
+        assert client.get(path).status_code == 200
+    return len(captured)
+
+
+def test_query_counts_do_not_grow_with_content(sign_in, documents, system):
+    client = sign_in("viewer")
+    snapshot = UpstreamSnapshot.objects.get().get_absolute_url()
+    paths = ["/references/", "/references/?q=a", "/references/documents/rules/", "/references/documents/rules/s/roles/",
+             "/references/snapshots/", snapshot, "/references/guidelines/"]  # fmt: skip
+    before = {path: queries(client, path) for path in paths}
+    more = "".join(f"\n## New {n}\n\na [[doc:other-{n}]] [[doc:rules#roles]]\n\n| a | b |\n|---|---|\n| 1 | 2 |\n" for n in range(12))
+    texts = [("rules.md", RULES + more)] + [(f"other-{n}.md", f"# Other {n}\n\na\n") for n in range(12)]
+    import_documents(system, files=Files(texts=texts))
+    import_documents(system, files=Files(texts=[("catalogue.md", CATALOGUE.replace("0123abcd", "4567abcd"))]))
+    gaps = [{"title": f"Gap {n}", "text": "[[doc:rules#roles]] [[doc:rules]]", "anchor": "memory"} for n in range(9)]
+    set_guidelines(system, Document.objects.get(slug="rules"), "known_gap", gaps)
+    after = {path: queries(client, path) for path in paths}
+    revision_before = {"/references/documents/rules/": 1, "/references/documents/rules/s/roles/": 1}
+    assert {path: after[path] - revision_before.get(path, 0) for path in paths} == before
+    assert max(after.values()) <= 20
+
+
+def test_the_corpus_pages_render(sign_in, system, corpus):
+    from references.importers.archive import read_folder
+
+    import_documents(system, files=read_folder(corpus))
+    client = sign_in("viewer")
+    for document in Document.objects.all():
+        assert client.get(document.get_absolute_url()).status_code == 200
