@@ -3,13 +3,15 @@ from datetime import date
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rules.sessions import prediction
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.plan_check import anchor_in_unit, check_plan
 from v2kb.rules.prereg import FIELDS, parse_prediction
+
+UNHURRIED = settings(deadline=None)
 
 
 def prereg(**changes):
@@ -136,6 +138,7 @@ JUNK = st.one_of(
 )
 
 
+@UNHURRIED
 @given(st.dictionaries(st.sampled_from(FIELDS), JUNK), st.dictionaries(st.text(), JUNK, max_size=2))
 def test_junk_never_raises(known, unknown):
     for raw in (known, {**prediction(), **known, **unknown}):

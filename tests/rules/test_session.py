@@ -1,8 +1,10 @@
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from v2kb.rules.session import ConflictingSamples, RunSamples, pair_runs
+
+UNHURRIED = settings(deadline=None)
 
 
 def run(number, side, samples, position=None, workload="decode"):
@@ -55,6 +57,7 @@ RUNS = st.lists(
 )
 
 
+@UNHURRIED
 @given(RUNS, st.randoms())
 def test_posting_twice_in_any_order_changes_nothing(made, random):
     runs = [run(*fields) for fields in made]

@@ -2,7 +2,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats as scipy_stats
 
@@ -22,6 +22,8 @@ from v2kb.rules.stats import (
     t_p_value,
     t_quantile,
 )
+
+UNHURRIED = settings(deadline=None)
 
 MEASURED = st.floats(min_value=1e-300, max_value=1e300)
 LOG_RATIOS = st.lists(st.floats(min_value=-2, max_value=2), min_size=3, max_size=12)
@@ -56,6 +58,7 @@ def test_golden_estimates(anchor, candidate, mean, low, high, narrow):
         assert (round(percent(shown.low), 3), round(percent(shown.high), 3)) == narrow
 
 
+@UNHURRIED
 @given(LOG_RATIOS)
 def test_interval_and_p_value_agree_with_scipy(sample):
     found = estimate(sample)
@@ -154,12 +157,14 @@ def test_log_ratio_refuses_with_a_reason(anchor, candidate, words):
     assert words in reading.reason
 
 
+@UNHURRIED
 @given(MEASURED, MEASURED)
 def test_log_ratio_is_finite_and_changes_sign_when_swapped(a, b):
     assert math.isfinite(log_ratio(a, b).value)
     assert log_ratio(a, b).value == -log_ratio(b, a).value
 
 
+@UNHURRIED
 @given(LOG_RATIOS, st.randoms())
 def test_shuffling_changes_nothing(sample, random):
     shuffled = list(sample)
@@ -169,6 +174,7 @@ def test_shuffling_changes_nothing(sample, random):
     assert first.sd_of_runs == pytest.approx(second.sd_of_runs, rel=1e-12)
 
 
+@UNHURRIED
 @given(LOG_RATIOS, st.floats(min_value=1e-6, max_value=0.1))
 def test_swapping_mirrors_the_interval(sample, tick_share):
     noise = NoiseFloor(tick_share=tick_share)
@@ -178,6 +184,7 @@ def test_swapping_mirrors_the_interval(sample, tick_share):
     assert there.interval().high == pytest.approx(-here.interval().low, abs=1e-15)
 
 
+@UNHURRIED
 @given(st.lists(st.integers(min_value=1, max_value=10**15), min_size=1, max_size=50))
 def test_median_is_exact(samples):
     ordered = sorted(samples)
@@ -233,6 +240,7 @@ def test_detectable_effect_shrinks_with_rounds_and_grows_with_noise():
     assert minimum_detectable_effect(0.02, 5) == pytest.approx(2 * minimum_detectable_effect(0.01, 5))
 
 
+@UNHURRIED
 @given(st.floats(min_value=0.001, max_value=0.05), st.floats(min_value=0.002, max_value=0.1))
 def test_rounds_to_detect_is_the_fewest(sd, effect):
     rounds = rounds_to_detect(sd, effect)
@@ -248,6 +256,7 @@ def test_golden_rounds_to_settle():
     assert rounds_to_settle(found.mean, found.sd, math.log(0.97)) == 14
 
 
+@UNHURRIED
 @given(st.floats(min_value=-0.2, max_value=0.2), st.floats(min_value=0.002, max_value=0.05))
 def test_rounds_to_settle_is_the_fewest_that_leave_the_bar(mean, sd):
     bar = math.log(0.97)
@@ -265,6 +274,7 @@ def test_no_number_of_rounds_settles_a_mean_on_the_bar():
     assert rounds_to_settle(0.1, 0.0, bar) is None
 
 
+@UNHURRIED
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=20))
 def test_benjamini_hochberg_agrees_with_scipy(p_values):
     theirs = scipy_stats.false_discovery_control(p_values, method="bh")
@@ -277,6 +287,7 @@ def test_holm_by_hand():
     assert holm([]) == []
 
 
+@UNHURRIED
 @given(st.lists(st.floats(min_value=0, max_value=1), min_size=1, max_size=20))
 def test_holm_is_between_the_raw_value_and_bonferroni(p_values):
     for raw, adjusted in zip(p_values, holm(p_values), strict=True):

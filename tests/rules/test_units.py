@@ -3,7 +3,7 @@ import re
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from v2kb.rules.units import (
@@ -16,6 +16,8 @@ from v2kb.rules.units import (
     format_time,
     log_to_percent,
 )
+
+UNHURRIED = settings(deadline=None)
 
 ANY_FLOAT = st.floats(allow_nan=True, allow_infinity=True)
 
@@ -56,6 +58,7 @@ def test_time_in_an_unknown_unit_is_refused():
         format_time(1, "MB")
 
 
+@UNHURRIED
 @given(ANY_FLOAT, st.sampled_from(["ns", "us", "ms", "s"]))
 def test_a_time_is_never_shown_as_zero_or_not_a_number(value, unit):
     text = format_time(value, unit)
@@ -66,6 +69,7 @@ def test_a_time_is_never_shown_as_zero_or_not_a_number(value, unit):
         assert len(digits) >= 4
 
 
+@UNHURRIED
 @given(st.floats(min_value=1e-6, max_value=1e5), st.sampled_from(["ns", "us", "ms"]))
 def test_a_time_reads_the_same_in_any_unit(seconds, unit):
     assert format_time(seconds, "s").split()[1] == format_time(seconds / conversion_factor(unit, "s"), unit).split()[1]
@@ -97,6 +101,7 @@ def test_signed_percent():
     assert format_percent(-5.8, signed=True) == "-5.8%"
 
 
+@UNHURRIED
 @given(ANY_FLOAT)
 def test_a_percentage_that_is_not_zero_never_looks_like_zero(value):
     text = format_percent(value)
@@ -140,6 +145,7 @@ def test_decimal_text(value, text):
     assert decimal_text(value) == text
 
 
+@UNHURRIED
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_decimal_text_keeps_nine_digits(value):
     assert float(decimal_text(value)) == pytest.approx(value, rel=1e-8, abs=1e-300)

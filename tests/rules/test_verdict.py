@@ -17,6 +17,8 @@ from v2kb.rules.verdict import RULE_VERSION, judge, show
 from v2kb.rules.verdict_gates import JudgePolicy, Registration
 from v2kb.rules.verdict_table import JUDGEMENTS
 
+UNHURRIED = settings(deadline=None)
+
 WIN = (94.0, 95.2, 93.8)
 NULL = (100.1, 100.9, 99.6)
 REGRESS = (103, 104.3, 102.1)
@@ -402,7 +404,7 @@ def split(rounds):
     return [a for a, _ in rounds], [c for _, c in rounds]
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(TIMES)
 def test_swapping_negates_the_estimate_and_mirrors_the_interval(rounds):
     anchor, candidate = split(rounds)
@@ -412,7 +414,7 @@ def test_swapping_negates_the_estimate_and_mirrors_the_interval(rounds):
     assert there.interval().high == pytest.approx(-here.interval().low, abs=1e-12)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(TIMES)
 def test_a_rate_gives_the_verdict_of_its_time(rounds):
     anchor, candidate = split(rounds)
@@ -423,7 +425,7 @@ def test_a_rate_gives_the_verdict_of_its_time(rounds):
     assert as_rate.primary.mean == pytest.approx(as_time.primary.mean, abs=1e-12)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(TIMES, st.sampled_from([("ns", 1e3), ("ms", 1e-3), ("s", 1e-6)]))
 def test_the_unit_changes_nothing(rounds, scale):
     (unit, factor), (anchor, candidate) = scale, split(rounds)
@@ -436,7 +438,7 @@ def test_the_unit_changes_nothing(rounds, scale):
     assert scaled.primary.sd == pytest.approx(plain.primary.sd, rel=1e-6)
 
 
-@settings(deadline=None)
+@UNHURRIED
 @given(TIMES, st.randoms())
 def test_shuffling_rounds_changes_nothing(rounds, random):
     anchor, candidate = split(rounds)
