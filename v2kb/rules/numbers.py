@@ -62,7 +62,7 @@ _CANDIDATE = re.compile(
     rf"\s{{0,2}}(?P<unit_b>{_UNIT}))?"
 )
 _COMPARED = re.compile(
-    r"\s{1,2}(?:vs\.?|versus|against|than|(?:slower|faster|higher|lower) than)\s+([^,;()\n→<>|=]{1,80})"
+    r"\s{1,2}(?:vs\.?|versus|against|than|(?:slower|faster|higher|lower) than)\s+((?:(?! - )[^,;:()\n→<>|=]){1,80})"
 )
 _COUNTED = re.compile(
     r"\b(?:killed|tried|repeated|failed|reverted|re-?proposed|dead|confirmed|seen)\s*$", re.ASCII | re.I
@@ -338,11 +338,11 @@ def read_number(raw: Any) -> tuple[dict[str, Any], list[Problem]]:
         if not isinstance(number[name], bool):
             problems.append(Problem(name, f"{name} must be true or false.", "Tick it or leave it."))
             number[name] = False
-    problems += _value_problems(number)
+    problems += _value_problems(number, any(problem.field == "unit" for problem in problems))
     return number, problems
 
 
-def _value_problems(number: dict[str, Any]) -> list[Problem]:
+def _value_problems(number: dict[str, Any], unit_reported: bool) -> list[Problem]:
     problems = []
     for name in ("value", "low", "high"):
         if number[name] is not None and read_decimal(number[name]) is None:
@@ -355,7 +355,7 @@ def _value_problems(number: dict[str, Any]) -> list[Problem]:
         problems.append(Problem("low", "The range's low end is above its high end.", "Swap the two."))
     if number["readable"] and number["value"] is None and (low is None or high is None):
         problems.append(Problem("value", "The number has neither a value nor a range.", "Give one of them."))
-    if number["readable"] and not number["unit"]:
+    if number["readable"] and not number["unit"] and not unit_reported:
         problems.append(Problem("unit", "The number has no unit.", f"Use one of {', '.join(UNITS)}."))
     if not number["readable"] and not str(number["text"]).strip():
         problems.append(Problem("text", "An unreadable number needs its text.", "Keep the words of the source."))
