@@ -39,7 +39,10 @@ class ManyFilesField(forms.FileField):
 class UploadForm(forms.Form):
     """A zip or several markdown files, and where they come from."""
 
-    files = ManyFilesField(label="Files", help_text="One .zip, or several .md files. A second import adds a revision only where text changed.")
+    files = ManyFilesField(
+        label="Files",
+        help_text="One .zip, or several .md files. A second import adds a revision only where text changed.",
+    )
     source = forms.CharField(
         label="Source",
         required=False,

@@ -28,7 +28,7 @@ def resolve_document_link(target: str) -> Found:
 
 @contextmanager
 def document_links(texts: Iterable[str]) -> Iterator[None]:
-    """Within this context all document links of `texts` are known, looked up with two queries however many there are."""
+    """Within this context all document links of `texts` are known, looked up with two queries in all."""
     targets = {match[1].strip() for text in texts for match in _TARGET.finditer(text)}
     token = _known.set(_look_up(targets) if targets else {})
     try:
@@ -45,7 +45,9 @@ def _split(target: str) -> tuple[str, str]:
 def _look_up(targets: Iterable[str]) -> dict[str, Found]:
     wanted = {target: _split(target) for target in targets}
     documents = dict(
-        Document.objects.filter(slug__in={slug for slug, _ in wanted.values()}, head__isnull=False).values_list("slug", "title")
+        Document.objects.filter(slug__in={slug for slug, _ in wanted.values()}, head__isnull=False).values_list(
+            "slug", "title"
+        )
     )
     places = {(slug, place) for slug, place in wanted.values() if place}
     sections: dict[tuple[str, str], tuple[str, str]] = {}
@@ -53,7 +55,8 @@ def _look_up(targets: Iterable[str]) -> dict[str, Found]:
         names = {place for _, place in places} | {place.removeprefix("§") for _, place in places}
         rows = list(
             Section.objects.filter(
-                Q(anchor__in=names) | Q(number__in=names - {""}), revision__head_of__slug__in={slug for slug, _ in places}
+                Q(anchor__in=names) | Q(number__in=names - {""}),
+                revision__head_of__slug__in={slug for slug, _ in places},
             )
             .order_by("-order")
             .values_list("revision__document__slug", "anchor", "number", "title")

@@ -52,7 +52,7 @@ def parts_of_sections(sections: list[Section]) -> dict[int, list[Part]]:
 
 
 def _parts(section: Section) -> list[Part]:
-    """Parts in order; blocks that need nothing special are rendered together, so that lists and quotes keep their look."""
+    """Parts in order; blocks that need nothing special are rendered together."""
     lines = section.text.split("\n")
     parts: list[Part] = []
     plain: list[dict] = []

@@ -10,7 +10,8 @@ from references.models import Document, DocumentRevision, Guideline, Section, Up
 from v2kb.core.errors import Missing
 
 _CITATION = re.compile(
-    r"^(?:\[\[doc:)?(?P<document>[-\w]+)#(?P<anchor>[^@\s\[\]#|]+)(?:@(?P<revision>[0-9a-f]{8,64}))?(?:\]\])?$", re.ASCII
+    r"^(?:\[\[doc:)?(?P<document>[-\w]+)#(?P<anchor>[^@\s\[\]#|]+)(?:@(?P<revision>[0-9a-f]{8,64}))?(?:\]\])?$",
+    re.ASCII,
 )
 
 MAX_WORDS = 8
@@ -131,12 +132,14 @@ def sections_of(revision: DocumentRevision) -> list[Section]:
 
 
 def get_section(revision: DocumentRevision, anchor: str) -> Section:
-    """The section at this anchor, or with this number ("4", "§4", "10.5") where no anchor is so called. Raises Missing."""
+    """The section at this anchor, or with this number ("4", "§4", "10.5") where no anchor matches. Raises Missing."""
     section = revision.sections.filter(anchor=anchor).first()
     if section is None and anchor:
         section = revision.sections.filter(number=anchor.removeprefix("§")).order_by("order").first()
     if section is None:
-        raise Missing("references.no_section", f"There is no section {anchor} here.", fix="Pick it from the document's contents.")
+        raise Missing(
+            "references.no_section", f"There is no section {anchor} here.", fix="Pick it from the document's contents."
+        )
     return section
 
 
@@ -145,9 +148,9 @@ def section_changes(revision: DocumentRevision, sections: list[Section]) -> tupl
     if revision.number == 1:
         return {}, []
     before = dict(
-        Section.objects.filter(revision__document_id=revision.document_id, revision__number=revision.number - 1).values_list(
-            "anchor", "content_hash"
-        )
+        Section.objects.filter(
+            revision__document_id=revision.document_id, revision__number=revision.number - 1
+        ).values_list("anchor", "content_hash")
     )
     states = {
         section.anchor: "changed" if section.anchor in before else "new"
@@ -166,7 +169,7 @@ def section_url(document_slug: str, anchor: str, number: int | None = None) -> s
 
 
 def parse_citation(text: str) -> tuple[str, str, str] | None:
-    """(document, anchor, revision or "") of "slug#anchor@hash" or "slug#anchor", as pages offer it; None for other text."""
+    """(document, anchor, revision or "") of "slug#anchor@hash" or "slug#anchor", as pages offer it, or None."""
     match = _CITATION.match(text.strip())
     return (match["document"], match["anchor"], match["revision"] or "") if match else None
 
@@ -176,7 +179,9 @@ def resolve_citation(document: str, anchor: str, revision: str = "") -> Citation
 
     None where there is no such document, revision or section. One query, two for a revision that is not the head.
     """
-    sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related("revision__document")
+    sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related(
+        "revision__document"
+    )
     if revision:
         sections = sections.filter(revision__content_hash__startswith=revision)
     else:
@@ -226,10 +231,12 @@ def get_snapshot(pk: int) -> UpstreamSnapshot:
 
 
 def current_snapshot() -> UpstreamSnapshot | None:
-    """The newest snapshot read from the head of a document that is not archived: the one that families are taken from."""
+    """The newest snapshot read from the head of a document that is not archived; families come from it."""
     heads = Document.objects.filter(archived_at__isnull=True).values("head_id")
     return (
-        UpstreamSnapshot.objects.filter(document_revision_id__in=Subquery(heads)).prefetch_related("families", "kernels").first()
+        UpstreamSnapshot.objects.filter(document_revision_id__in=Subquery(heads))
+        .prefetch_related("families", "kernels")
+        .first()
     )
 
 

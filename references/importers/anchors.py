@@ -30,7 +30,7 @@ class Heading:
 def split_number(heading: str) -> tuple[str, str]:
     """("4", "SMEM") of "§4 SMEM" or "4. SMEM"; ("2.1", ...) of "2.1 Text"; ("", heading) where there is no number.
 
-    A bare number ("3 ways to hang") is text, not a section number. A heading that is only a number keeps it as its title.
+    A bare number ("3 ways to hang") is text, not a section number. A heading of a number alone keeps it as its title.
     """
     match = _NUMBER.match(heading)
     if not match:

@@ -39,7 +39,7 @@ class RefusedFile:
 
 @dataclass
 class Files:
-    """`texts` [(path, text)] in path order; `skipped` [(path, why)] no markdown; `refused` markdown that can't be read."""
+    """`texts` [(path, text)] in path order; `skipped` [(path, why)] no markdown; `refused` unreadable markdown."""
 
     texts: list[tuple[str, str]] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
@@ -67,7 +67,9 @@ def read_uploads(uploads: list[tuple[str, bytes]]) -> Files:
     """Read uploaded files: zips are opened, markdown is read, the rest is skipped and listed. Raises ArchiveRefused."""
     files = Files()
     if len(uploads) > MAX_MEMBERS:
-        raise ArchiveRefused("archive.too_many_files", f"{len(uploads)} files were sent; {MAX_MEMBERS} may be.", "Send fewer.")
+        raise ArchiveRefused(
+            "archive.too_many_files", f"{len(uploads)} files were sent; {MAX_MEMBERS} may be.", "Send fewer."
+        )
     for name, data in uploads:
         if is_zip_name(name):
             inner = read_zip(data)
@@ -93,7 +95,9 @@ def read_zip(data: bytes) -> Files:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise ArchiveRefused("archive.not_a_zip", "The file is not a readable zip.", "Pack the folder again.") from error
+        raise ArchiveRefused(
+            "archive.not_a_zip", "The file is not a readable zip.", "Pack the folder again."
+        ) from error
     with archive:
         members = archive.infolist()
         _check_members(members)
@@ -120,7 +124,9 @@ def read_folder(root: Path) -> Files:
     zip, what read_zip raises.
     """
     if root.is_symlink() or not root.exists():
-        raise ArchiveRefused("archive.missing", f"{root} is not a folder or file.", "Name a folder, a .zip or an .md file.")
+        raise ArchiveRefused(
+            "archive.missing", f"{root} is not a folder or file.", "Name a folder, a .zip or an .md file."
+        )
     if root.is_file():
         if root.stat().st_size > MAX_TOTAL_BYTES:
             raise _too_large(root.name, root.stat().st_size)
@@ -132,14 +138,18 @@ def read_folder(root: Path) -> Files:
             continue
         if path.is_symlink():
             files.refused.append(
-                RefusedFile(relative, "archive.symlink", f"{relative} is a symbolic link.", "Put the file itself there.")
+                RefusedFile(
+                    relative, "archive.symlink", f"{relative} is a symbolic link.", "Put the file itself there."
+                )
             )
             continue
         if path.is_dir():
             continue
         count += 1
         if count > MAX_MEMBERS:
-            raise ArchiveRefused("archive.too_many_files", f"The folder has more than {MAX_MEMBERS} files.", "Send fewer.")
+            raise ArchiveRefused(
+                "archive.too_many_files", f"The folder has more than {MAX_MEMBERS} files.", "Send fewer."
+            )
         if not path.is_file() or not _is_markdown(relative):
             files.skipped.append((relative, "not a markdown file"))
             continue
@@ -153,7 +163,7 @@ def read_folder(root: Path) -> Files:
 
 
 def check_member_path(path: str) -> str:
-    """The path with forward slashes. Raises ArchiveRefused(unsafe_path) for `..`, absolute, drive, empty or odd paths."""
+    """The path with forward slashes. Raises ArchiveRefused(unsafe_path) for `..`, absolute, drive or odd paths."""
     clean = path.replace("\\", "/")
     parts = PurePosixPath(clean).parts
     if (
@@ -204,7 +214,9 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -
         with archive.open(member) as stream:
             content = stream.read(cap)
     except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, NotImplementedError, ValueError) as error:
-        raise ArchiveRefused("archive.damaged", f"{member.filename} can't be unpacked.", "Pack the folder again.") from error
+        raise ArchiveRefused(
+            "archive.damaged", f"{member.filename} can't be unpacked.", "Pack the folder again."
+        ) from error
     if len(content) > left:
         raise _too_large("The zip unpacked", MAX_TOTAL_BYTES + 1)
     return content

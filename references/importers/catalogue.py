@@ -16,12 +16,15 @@ FAMILY_LETTERS = "ABCDE"
 
 _COMMIT = r"`?(?P<commit>[0-9a-f]{7,40})`?\b"
 _TITLE_SOURCE = re.compile(r"(?P<owner>[\w.-]+)/(?P<name>[\w./-]+?)`?\s*@\s*" + _COMMIT)
-_REMOTE = re.compile(r"git\s+remote\s+add\s+(?P<remote>[\w.-]+)\s+\\?\s*(?P<url>(?:https?://|git@)\S+?)(?:\.git)?(?=[\s`]|$)")
+_REMOTE = re.compile(
+    r"git\s+remote\s+add\s+(?P<remote>[\w.-]+)\s+\\?\s*(?P<url>(?:https?://|git@)\S+?)(?:\.git)?(?=[\s`]|$)"
+)
 _REPOSITORY_URL = re.compile(r"(?:https?://[^/\s]+/|git@[^:\s]+:)(?P<path>[\w.-]+/[\w.-]+)$")
 _MERGE_BASE = re.compile(r"merge[- ]?base[^=:\n]{0,80}[=:]\s*\**\s*" + _COMMIT, re.IGNORECASE)
 _STUDIED = re.compile(r"(?:studied|read|as of|date)\W{0,4}(?:on\s+)?(?P<date>\d{4}-\d{2}-\d{2})", re.IGNORECASE)
 _FIELD = re.compile(
-    r"^[\s>*|-]*\**(?P<name>repository|branch|commit|studied(?:\s+on)?|date|merge[- ]?base)\**\s*[:|]\**\s*(?P<value>[^|\n]+)",
+    r"^[\s>*|-]*\**"
+    r"(?P<name>repository|branch|commit|studied(?:\s+on)?|date|merge[- ]?base)\**\s*[:|]\**\s*(?P<value>[^|\n]+)",
     re.IGNORECASE | re.MULTILINE,
 )
 _FAMILY_TITLE = re.compile(r"^Family\s+(?P<letter>[A-Z])\b\s*[—–:-]*\s*(?P<title>.*)$", re.IGNORECASE | re.DOTALL)
@@ -122,7 +125,7 @@ def _head(document: Document) -> str:
 
 
 def _repository_and_branch(head: str, fields: dict[str, str], source: re.Match[str] | None) -> tuple[str, str]:
-    """Stated fields win. In "a/b @ commit", `a` is a git remote if the text adds one of that name; then `b` is the branch."""
+    """Stated fields win. In "a/b @ commit", `a` is a git remote that the text adds; then `b` is the branch."""
     repository, branch = fields.get("repository", ""), fields.get("branch", "")
     if source:
         remote = next((match for match in _REMOTE.finditer(head) if match["remote"] == source["owner"]), None)

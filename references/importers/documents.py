@@ -74,7 +74,7 @@ def import_documents(actor: Actor, *, files: Files, source: str = "", dry_run: b
 
 
 def slug_of_paths(paths: list[str]) -> dict[str, str]:
-    """A slug per path: that of the file's name, with its folder's in front where two files of the batch share a name."""
+    """A slug per path: that of the file's name, with its folder's in front where two files share a name."""
     stems = {path: _slug_of_name(PurePosixPath(path).stem) for path in paths}
     shared = {slug for slug, count in Counter(stems.values()).items() if count > 1}
     slugs = {}
@@ -93,7 +93,9 @@ def _slug_of_name(stem: str) -> str:
 
 def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
     lines = [ImportLine(path, SKIPPED, message=why) for path, why in files.skipped]
-    lines += [ImportLine(item.path, REFUSED, code=item.code, message=item.message, fix=item.fix) for item in files.refused]
+    lines += [
+        ImportLine(item.path, REFUSED, code=item.code, message=item.message, fix=item.fix) for item in files.refused
+    ]
     slugs = slug_of_paths([path for path, _ in files.texts])
     twice = {slug for slug, count in Counter(slugs.values()).items() if count > 1}
     stored = {
@@ -118,7 +120,9 @@ def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
 def _head_sections(stored: dict[str, Document]) -> dict[str, list[Section]]:
     heads: dict[str, list[Section]] = defaultdict(list)
     sections = Section.objects.filter(revision__head_of__slug__in=stored).defer("text", "blocks")
-    for section in sections.select_related("revision__document").defer("revision__text", "text", "blocks").order_by("order"):
+    for section in (
+        sections.select_related("revision__document").defer("revision__text", "text", "blocks").order_by("order")
+    ):
         heads[section.revision.document.slug].append(section)
     return heads
 
@@ -165,7 +169,9 @@ def _plan_one(
         sections=[_section(section) for section in parsed.sections],
         snapshot=snapshot,
     )
-    line = ImportLine(path, NEW if not document else CHANGED, slug=slug, title=parsed.title, sections=len(parsed.sections))
+    line = ImportLine(
+        path, NEW if not document else CHANGED, slug=slug, title=parsed.title, sections=len(parsed.sections)
+    )
     line.notes = _notes(path, document, head, prepared)
     line.unread = parsed.problems + unread
     return line, prepared

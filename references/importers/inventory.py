@@ -223,7 +223,7 @@ def _check_task(task: _Task, arities: list[tuple[int, int]], name: str, fail) ->
 
 
 def _share(values: list, kernels: int, what: str, text: str, fail) -> list[list]:
-    """Values per kernel: one each where the counts agree, all where there is one kernel; else all to each, and listed."""
+    """Values per kernel: one each where the counts agree, all where there is one kernel; else all to each, listed."""
     if kernels <= 1 or not values:
         return [values] * kernels
     if len(values) == kernels:

@@ -6,6 +6,7 @@ Line numbers count from 1 and both ends are included. The sections' own ranges, 
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -44,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Block:
-    """A paragraph, list, checklist, code, quote, html, rule or front_matter block, as markdown text and, for lists, items."""
+    """A block of kind paragraph, list, checklist, code, quote, html, rule or front_matter; lists have items."""
 
     kind: str
     start_line: int
@@ -60,7 +61,8 @@ class Block:
         if self.kind in ("list", "checklist"):
             result["ordered"] = self.ordered
             result["items"] = [
-                {"line": item.line, "depth": item.depth, "text": item.text, "checked": item.checked} for item in self.items
+                {"line": item.line, "depth": item.depth, "text": item.text, "checked": item.checked}
+                for item in self.items
             ]
         else:
             result["text"] = self.text
@@ -73,7 +75,7 @@ class Block:
 class Section:
     """One section. `parent` is an index into the document's sections, or None; `level` 0 is text before any heading.
 
-    `text` is the section's own markdown, its heading included and its subsections left out; `body` is without the heading.
+    `text` is the section's own markdown, with its heading, without its subsections; `body` leaves the heading out.
     """
 
     level: int
@@ -115,7 +117,7 @@ class Document:
 
 
 def decode_document(name: str, data: bytes) -> str:
-    """Text of a markdown file with line ends as newlines. Raises DocumentRefused: too_large, empty, binary, not_utf8."""
+    """A markdown file's text, its line ends newlines. Raises DocumentRefused: too_large, empty, binary, not_utf8."""
     if len(data) > MAX_DOCUMENT_BYTES:
         raise DocumentRefused(
             "document.too_large",
@@ -133,7 +135,9 @@ def decode_document(name: str, data: bytes) -> str:
             "Save the file as UTF-8 and send it again.",
         ) from error
     if len(_CONTROL.findall(text)) > len(text) * _MAX_CONTROL_SHARE:
-        raise DocumentRefused("document.binary", f"{name} is not text: it is full of control characters.", "Send markdown text.")
+        raise DocumentRefused(
+            "document.binary", f"{name} is not text: it is full of control characters.", "Send markdown text."
+        )
     text = normalise_newlines(text)
     if not text.strip():
         raise DocumentRefused("document.empty", f"{name} is empty.", "Send a file with text, or leave it out.")
@@ -226,7 +230,7 @@ def _block_tokens(text: str) -> list[Token]:
 
 def _heading_marks(tokens: list[Token]) -> list[_Mark]:
     marks = []
-    for token, content in zip(tokens, tokens[1:], strict=False):
+    for token, content in pairwise(tokens):
         if token.type == "heading_open" and token.level == 0 and token.map:
             text = content.content if content.type == "inline" else ""
             marks.append(_Mark(token.map[0], token.map[1], int(token.tag[1]), " ".join(text.split())))
@@ -342,5 +346,3 @@ def _item(line: int, depth: int, text: str) -> Item:
     if not match:
         return Item(line, depth, text)
     return Item(line, depth, text[match.end() :], checked=match[1] != " ")
-
-

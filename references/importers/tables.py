@@ -46,7 +46,7 @@ class Table:
 
 
 def _code_spans(text: str) -> list[tuple[int, int]]:
-    """Half-open ranges of inline code, backticks included. A run of backticks closes at the next run of equal length."""
+    """Half-open ranges of inline code, backticks included. A run of backticks closes at the next equal run."""
     runs = [(match.start(), match.end()) for match in re.finditer(r"`+", text)]
     nearest_closer: dict[int, int] = {}
     closer_of: list[int | None] = [None] * len(runs)
@@ -86,7 +86,7 @@ def _bars(text: str, protect_code: bool) -> list[int]:
 def split_row(line: str, width: int | None = None) -> list[str]:
     """Cells of one table line.
 
-    Pipes split as in GitHub's tables, `\\|` does not. Where that gives another count than `width` and pipes stand inside
+    Pipes split as in GitHub's tables, `\\|` does not. Where that gives another count than `width` and pipes stand in
     inline code (`(kind `warp|tma`)`), the split that leaves code whole is taken if it fits `width`.
     """
     text = line.strip()

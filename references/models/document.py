@@ -8,7 +8,9 @@ class Document(models.Model):
 
     slug = models.SlugField(max_length=120, unique=True)
     title = models.CharField(max_length=300)
-    path = models.CharField(max_length=300, blank=True, help_text="Path inside the folder or archive it was imported from.")
+    path = models.CharField(
+        max_length=300, blank=True, help_text="Path inside the folder or archive it was imported from."
+    )
     head = models.OneToOneField("DocumentRevision", null=True, on_delete=models.PROTECT, related_name="head_of")
     archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)

@@ -10,8 +10,12 @@ class UpstreamSnapshot(models.Model):
     commit = models.CharField(max_length=40)
     studied_on = models.DateField(null=True)
     merge_base = models.CharField(max_length=40, blank=True)
-    document_revision = models.ForeignKey("references.DocumentRevision", on_delete=models.PROTECT, related_name="snapshots")
-    unread = models.JSONField(default=list, help_text="What the catalogue says and the importer could not read, with lines.")
+    document_revision = models.ForeignKey(
+        "references.DocumentRevision", on_delete=models.PROTECT, related_name="snapshots"
+    )
+    unread = models.JSONField(
+        default=list, help_text="What the catalogue says and the importer could not read, with lines."
+    )
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

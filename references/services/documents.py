@@ -69,7 +69,9 @@ def save_documents(actor: Actor, *, documents: list[PreparedDocument], source: s
     """
     require_import(actor)
     if not documents:
-        raise Refusal("references.nothing_to_import", "No document is new or changed.", fix="Send files whose text changed.")
+        raise Refusal(
+            "references.nothing_to_import", "No document is new or changed.", fix="Send files whose text changed."
+        )
     if len(source) > MAX_SOURCE_CHARS:
         raise Refusal(
             "references.source_too_long",
@@ -135,7 +137,9 @@ def _save_sections(revision: DocumentRevision, sections: list[PreparedSection]) 
         saved.update(zip(indexes, rows, strict=True))
 
 
-def _section_row(revision: DocumentRevision, order: int, section: PreparedSection, saved: dict[int, Section]) -> Section:
+def _section_row(
+    revision: DocumentRevision, order: int, section: PreparedSection, saved: dict[int, Section]
+) -> Section:
     return Section(
         revision=revision,
         parent=saved[section.parent] if section.parent is not None else None,
@@ -199,4 +203,6 @@ def _locked(slug: str) -> Document:
     try:
         return Document.objects.select_for_update().get(slug=slug)
     except Document.DoesNotExist as error:
-        raise Missing("references.no_document", f"There is no document {slug}.", fix="Look it up in the list.") from error
+        raise Missing(
+            "references.no_document", f"There is no document {slug}.", fix="Look it up in the list."
+        ) from error

@@ -86,9 +86,14 @@ def _check(kind: str, items: Sequence[GuidelineItem]) -> None:
             fix=f"Use one of {', '.join(Guideline.Kind.values)}.",
         )
     if len(items) > MAX_ITEMS:
-        raise Refusal("references.too_many_guidelines", f"{len(items)} guidelines; {MAX_ITEMS} are allowed.", field="items")
+        raise Refusal(
+            "references.too_many_guidelines", f"{len(items)} guidelines; {MAX_ITEMS} are allowed.", field="items"
+        )
     for number, item in enumerate(items, start=1):
         if not item["title"].strip() or not item["text"].strip():
             raise Refusal(
-                "references.empty_guideline", f"Guideline {number} has no title or no text.", field="items", fix="Fill both."
+                "references.empty_guideline",
+                f"Guideline {number} has no title or no text.",
+                field="items",
+                fix="Fill both.",
             )

@@ -17,7 +17,7 @@ KEEP = datetime.timedelta(days=1)
 
 @service("references.keep_upload", silent=True)
 def keep_upload(actor: Actor, *, payload: dict, source: str = "") -> UploadDraft:
-    """Keep what was read of an upload (a JSON document) for the actor; their older ones and all expired ones go away."""
+    """Keep what was read of an upload (a JSON document) for the actor; older and expired ones go away."""
     require_import(actor)
     if actor.user is None:
         raise Refusal("references.upload_needs_user", "Only a signed-in user can upload.", fix="Sign in first.")
@@ -32,7 +32,9 @@ def open_upload(actor: Actor, *, pk: int) -> tuple[UploadDraft, dict]:
     require_import(actor)
     draft = UploadDraft.objects.filter(pk=pk, owner=actor.user, created_at__gte=timezone.now() - KEEP).first()
     if draft is None:
-        raise Missing("references.no_upload", "This upload is gone: it was imported, replaced or a day old.", fix="Send it again.")
+        raise Missing(
+            "references.no_upload", "This upload is gone: it was imported, replaced or a day old.", fix="Send it again."
+        )
     return draft, json.loads(zlib.decompress(bytes(draft.packed)))
 
 

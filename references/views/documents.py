@@ -89,7 +89,9 @@ def document_archive(request: HttpRequest, slug: str) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, "The reason may have 1000 characters.")
         return redirect("references:document_detail", slug)
-    return _act(request, slug, lambda actor: archive_document(actor, slug=slug, reason=form.cleaned_data["reason"]), "archived")
+    return _act(
+        request, slug, lambda actor: archive_document(actor, slug=slug, reason=form.cleaned_data["reason"]), "archived"
+    )
 
 
 @require_POST
@@ -125,7 +127,9 @@ def _frame(request: HttpRequest, document: Document, revision: DocumentRevision)
     }
 
 
-def _shown(sections: list[Section], document: Document, revision: DocumentRevision, states: dict[str, str]) -> list[dict]:
+def _shown(
+    sections: list[Section], document: Document, revision: DocumentRevision, states: dict[str, str]
+) -> list[dict]:
     """Sections with their parts, their citation and what happened to them since the revision before."""
     revision.document = document
     parts = presenters.parts_of_sections(sections)

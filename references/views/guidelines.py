@@ -28,5 +28,9 @@ def guideline_list(request: HttpRequest) -> HttpResponse:
     groups = [
         {"kind": kind, "items": [item for item in shown if item["guideline"].kind == kind]} for kind in Guideline.Kind
     ]
-    context = {"filter": filterset, "groups": [group for group in groups if group["items"]], "kinds": Guideline.Kind.choices}
+    context = {
+        "filter": filterset,
+        "groups": [group for group in groups if group["items"]],
+        "kinds": Guideline.Kind.choices,
+    }
     return render_part_or_page(request, "references/guideline_list.html", context, part="list")

@@ -49,7 +49,9 @@ def _families(snapshot: UpstreamSnapshot) -> list[dict]:
         {
             "family": family,
             "kernels": [kernel.name for kernel in snapshot.kernels.all() if kernel.family == family.letter],
-            "url": selectors.section_url(revision.document.slug, family.anchor, revision.number) if family.anchor else "",
+            "url": selectors.section_url(revision.document.slug, family.anchor, revision.number)
+            if family.anchor
+            else "",
         }
         for family in snapshot.families.all()
     ]

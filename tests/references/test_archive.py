@@ -33,7 +33,9 @@ def code_of(call, *arguments):
 
 def test_a_zip_gives_markdown_in_order_and_lists_the_rest():
     files = read_zip(
-        zipped(("b/two.md", "# Two"), ("a/one.MD", "# One"), ("a/pic.png", b"\x89PNG"), ("__MACOSX/a/._one.md", b"\x00"))
+        zipped(
+            ("b/two.md", "# Two"), ("a/one.MD", "# One"), ("a/pic.png", b"\x89PNG"), ("__MACOSX/a/._one.md", b"\x00")
+        )
     )
     assert files.texts == [("a/one.MD", "# One"), ("b/two.md", "# Two")]
     assert files.skipped == [("a/pic.png", "not a markdown file")]
@@ -49,7 +51,9 @@ def test_a_file_that_is_not_utf8_or_empty_is_named_and_the_others_are_read():
     ]
 
 
-@pytest.mark.parametrize("name", ["../evil.md", "a/../../evil.md", "/etc/evil.md", "C:/evil.md", "..\\evil.md", "a/\x07.md"])
+@pytest.mark.parametrize(
+    "name", ["../evil.md", "a/../../evil.md", "/etc/evil.md", "C:/evil.md", "..\\evil.md", "a/\x07.md"]
+)
 def test_paths_that_leave_the_archive_are_refused(name):
     assert code_of(read_zip, zipped((name, "# x"))) == "archive.unsafe_path"
 
@@ -75,13 +79,7 @@ def test_a_zip_whose_directory_lies_about_sizes_is_not_unpacked_past_the_limit(m
     at = data.rindex(b"PK\x01\x02")
     struct.pack_into("<I", data, at + 24, 10)
     monkeypatch.setattr(archive, "MAX_TOTAL_BYTES", 1000)
-    files = None
-    try:
-        files = read_zip(bytes(data))
-    except ArchiveRefused as error:
-        assert error.code in ("archive.damaged", "archive.too_large")
-    if files:
-        assert sum(len(text) for _, text in files.texts) <= 1000
+    assert code_of(read_zip, bytes(data)) in ("archive.damaged", "archive.too_large")
 
 
 def test_too_many_members_and_too_much_text_are_refused(monkeypatch):

@@ -1,6 +1,7 @@
 """The catalogue reader: snapshot, inventory, families, and what it could not read."""
 
 import datetime
+from pathlib import Path
 
 import pytest
 
@@ -189,6 +190,18 @@ def test_the_corpus_catalogue(corpus):
     assert [family.letter for family in catalogue.families] == list("ABCDE")
     assert [family.letter for family in catalogue.families if family.when_to_copy] == ["A", "B", "C"]
     assert len(catalogue.unread) == 4
+
+
+def test_the_starter_catalogue_describes_the_same_inventory():
+    path = Path(__file__).resolve().parents[2] / "starter" / "documents" / "upstream-catalogue.md"
+    catalogue = read_catalogue(decode_document(path.name, path.read_bytes()))
+    assert (catalogue.snapshot.branch, catalogue.snapshot.commit) == ("runtime_refactor", "0eadb3fd")
+    assert len(catalogue.kernels) == 10
+    assert all(family.when_to_copy and family.idiom for family in catalogue.families)
+    assert len(catalogue.families) == 5
+    assert [str(item.why) for item in catalogue.unread] == [
+        "task ids 225, 226 stand without the name of their task type"
+    ]
 
 
 def test_every_document_of_the_corpus_is_covered_line_by_line(corpus):

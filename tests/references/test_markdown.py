@@ -175,7 +175,9 @@ def anchors_by_title(text, previous=None):
 def known(document):
     first = next((i for i, section in enumerate(document.sections) if section.level), None)
     headings = [
-        Heading(section.title, section.number, section.parent, section.level == 0 or (section.level == 1 and index == first))
+        Heading(
+            section.title, section.number, section.parent, section.level == 0 or (section.level == 1 and index == first)
+        )
         for index, section in enumerate(document.sections)
     ]
     return list(zip(heading_paths(headings), [section.anchor for section in document.sections], strict=True))
@@ -227,7 +229,9 @@ def test_adding_a_new_top_section_in_front_keeps_every_anchor(tree, title):
     assert after[2:] == anchors[1:]
 
 
-ugly = st.text(alphabet=st.sampled_from(list("#-|`*>[]()! \n\t\\x1.\r=~<_+:") + ["\x00", "\u2028", "\x0c", "é"]), max_size=400)
+ugly = st.text(
+    alphabet=st.sampled_from([*"#-|`*>[]()! \n\t\\x1.\r=~<_+:", "\x00", "\u2028", "\x0c", "é"]), max_size=400
+)
 
 
 @settings(max_examples=300, deadline=None)

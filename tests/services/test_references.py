@@ -89,7 +89,10 @@ def test_a_second_import_makes_a_revision_only_where_text_changed(system):
 def test_anchors_survive_a_second_import_that_puts_an_equal_heading_in_front(system):
     import_documents(system, files=files(a="# T\n\n## One\n\n### Notes\n\nx\n\n## Two\n\n### Notes\n\ny\n"))
     before = dict(Section.objects.values_list("anchor", "content_hash"))
-    import_documents(system, files=files(a="# T\n\n## Zero\n\n### Notes\n\nz\n\n## One\n\n### Notes\n\nx\n\n## Two\n\n### Notes\n\ny\n"))
+    import_documents(
+        system,
+        files=files(a="# T\n\n## Zero\n\n### Notes\n\nz\n\n## One\n\n### Notes\n\nx\n\n## Two\n\n### Notes\n\ny\n"),
+    )
     head = Document.objects.get(slug="a").head
     assert list(head.sections.values_list("anchor", flat=True)) == [
         "t", "zero", "notes--zero", "one", "notes", "two", "notes--two",
@@ -115,7 +118,9 @@ def test_the_preview_of_a_change_names_sections_and_a_document_from_elsewhere(sy
 def test_refused_and_skipped_files_are_listed_and_the_others_are_stored(system):
     mixed = files(rules=RULES)
     mixed.skipped.append(("docs/pic.png", "not a markdown file"))
-    mixed.refused.append(RefusedFile("docs/bad.md", "document.not_utf8", "docs/bad.md is not UTF-8.", "Save it as UTF-8."))
+    mixed.refused.append(
+        RefusedFile("docs/bad.md", "document.not_utf8", "docs/bad.md is not UTF-8.", "Save it as UTF-8.")
+    )
     report = import_documents(system, files=mixed)
     assert states(report) == {"docs/bad.md": "refused", "docs/pic.png": "skipped", "docs/rules.md": "new"}
     assert report.summary == "1 new, 0 changed, 0 unchanged, 1 refused, 1 skipped"
@@ -269,7 +274,10 @@ def test_guidelines_are_set_and_only_differences_are_written(system):
     assert Activity.objects.filter(verb="guidelines.set").count() == lines == 1
     second = set_guidelines(system, document, "measurement_rule", [item("One"), item("Two", "Otherwise.")])
     assert (second.changed, second.unchanged, second.removed) == ([2], [1], [3])
-    assert list(Guideline.objects.values_list("number", "title", "text")) == [(1, "One", "Because."), (2, "Two", "Otherwise.")]
+    assert list(Guideline.objects.values_list("number", "title", "text")) == [
+        (1, "One", "Because."),
+        (2, "Two", "Otherwise."),
+    ]
     assert Activity.objects.filter(verb="guidelines.set").count() == 2
 
 
@@ -303,7 +311,12 @@ def test_citations_resolve_to_a_revision_and_know_whether_it_is_current(system):
     assert old.url == "/references/documents/rules/r1/roles/"
     assert selectors.resolve_citation("rules", "memory", first).is_current
     assert old.as_spec_citation() == {"kind": "section", "document": "rules", "anchor": "roles", "revision": first}
-    for wrong in (("rules", "nowhere", ""), ("nothing", "roles", ""), ("rules", "roles", "abcdef01"), ("rules", "roles", first[:4])):
+    for wrong in (
+        ("rules", "nowhere", ""),
+        ("nothing", "roles", ""),
+        ("rules", "roles", "abcdef01"),
+        ("rules", "roles", first[:4]),
+    ):
         assert selectors.resolve_citation(*wrong) is None
 
 

@@ -187,7 +187,9 @@ def test_what_is_not_there_is_a_404_that_says_what_to_do(sign_in, documents, pat
     assert response.status_code == 404
 
 
-@pytest.mark.parametrize("query", ["?page=x", "?page=999", "?q=%00", "?q=" + "x" * 5000, "?archived=perhaps", "?q=%25%27%22"])
+@pytest.mark.parametrize(
+    "query", ["?page=x", "?page=999", "?q=%00", "?q=" + "x" * 5000, "?archived=perhaps", "?q=%25%27%22"]
+)
 def test_odd_queries_never_break_the_list(sign_in, documents, query):
     assert sign_in("viewer").get("/references/" + query).status_code == 200
 
@@ -357,7 +359,10 @@ def test_query_counts_do_not_grow_with_content(sign_in, documents, system):
     paths = ["/references/", "/references/?q=a", "/references/documents/rules/", "/references/documents/rules/s/roles/",
              "/references/snapshots/", snapshot, "/references/guidelines/"]  # fmt: skip
     before = {path: queries(client, path) for path in paths}
-    more = "".join(f"\n## New {n}\n\na [[doc:other-{n}]] [[doc:rules#roles]]\n\n| a | b |\n|---|---|\n| 1 | 2 |\n" for n in range(12))
+    more = "".join(
+        f"\n## New {n}\n\na [[doc:other-{n}]] [[doc:rules#roles]]\n\n| a | b |\n|---|---|\n| 1 | 2 |\n"
+        for n in range(12)
+    )
     texts = [("rules.md", RULES + more)] + [(f"other-{n}.md", f"# Other {n}\n\na\n") for n in range(12)]
     import_documents(system, files=Files(texts=texts))
     import_documents(system, files=Files(texts=[("catalogue.md", CATALOGUE.replace("0123abcd", "4567abcd"))]))

@@ -18,7 +18,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("path", type=Path, help="a folder, a .zip or an .md file")
         parser.add_argument("--dry-run", action="store_true", help="show what would happen and write nothing")
-        parser.add_argument("--as", dest="username", default="", help="the user who imports; without it, the system does")
+        parser.add_argument(
+            "--as", dest="username", default="", help="the user who imports; without it, the system does"
+        )
         parser.add_argument("--source", default="", help="where the texts come from, with their licence")
 
     def handle(self, *, path: Path, dry_run: bool, username: str, source: str, **_: object) -> None:
