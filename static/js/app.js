@@ -33,7 +33,7 @@ function setTheme(choice) {
 
 // ---- clicks: theme, dialogs, formset rows, copying ----
 document.addEventListener("click", (event) => {
-  const target = event.target.closest("[data-theme-set], [data-open-dialog], [data-add-row], [data-remove-row], [data-copy]");
+  const target = event.target.closest("[data-theme-set], [data-open-dialog], [data-add-row], [data-remove-row], [data-copy], [data-back]");
   for (const menu of document.querySelectorAll("details[data-menu][open]")) {
     if (!menu.contains(event.target)) menu.open = false;
   }
@@ -43,6 +43,7 @@ document.addEventListener("click", (event) => {
   else if (target.dataset.addRow !== undefined) addRow(event, target);
   else if (target.dataset.removeRow !== undefined) removeRow(event, target);
   else if (target.dataset.copy !== undefined) copyText(target);
+  else if (target.dataset.back !== undefined) history.back();
 });
 
 function openDialog(event, id) {
@@ -222,7 +223,23 @@ function markScrollers() {
 document.addEventListener("htmx:afterSettle", markScrollers);
 window.addEventListener("resize", markScrollers);
 
+// ---- filters: no empty keys in the address; folded away in a narrow window until asked for ----
+document.addEventListener("formdata", (event) => {
+  if (!event.target.matches("form.filters, form[data-clean-query]")) return;
+  for (const [name, value] of [...event.formData.entries()]) if (value === "") event.formData.delete(name);
+});
+let foldOpen = null;
+function foldFilters() {
+  for (const fold of document.querySelectorAll("details[data-fold]")) fold.open = foldOpen ?? window.innerWidth > 860;
+}
+document.addEventListener("click", (event) => {
+  const fold = event.target.closest("details[data-fold] > summary")?.parentElement;
+  if (fold) foldOpen = !fold.open;
+});
+document.addEventListener("htmx:afterSettle", foldFilters);
+
 function start() {
+  foldFilters();
   showTheme();
   markScrollers();
   followLogs();

@@ -7,8 +7,10 @@ from django.core.paginator import Paginator
 from django.utils.safestring import mark_safe
 
 from v2kb.core.errors import Refusal
-from v2kb.rules.smem import PlanError, Region, plan
+from v2kb.rules.page_map import queue_map
+from v2kb.rules.smem import Region
 from v2kb.rules.smem_sequence import simulate
+from v2kb.rules.spec_rules import page_map, semaphore_map
 
 register = template.Library()
 
@@ -35,23 +37,32 @@ class ProposalForm(forms.Form):
     structural = forms.BooleanField(required=False, label="Holds for any size (structural)")
 
 
-def _linear_regions() -> list[Region]:
-    weights = [Region(f"W{n}", 32_768, release_step=n + 1) for n in range(6)]
-    inputs = [Region(f"A{n}", 4_096, can_pack=True, release_step=n + 1) for n in range(6)]
-    return [*weights, *inputs, Region("scratch", 16, alignment=16, can_pack=True, release_step=7)]
+def _document(stages: int) -> dict:
+    """A grouped GEMM whose regions and semaphores follow the number of stages."""
+    weight = {"size_bytes": "16384", "page_count": "1", "release_step": "1"}
+    regions = [{"ordinal": str(n), "name": f"W{n}", **weight} for n in range(stages)]
+    scales = {"ordinal": str(stages), "name": "BSF", "size_bytes": "STAGES*3072+16", "release_step": "1"}
+    sems, first = [], 0
+    for name, slots, producer, consumer in [
+        ("FULL", stages, "loader", "mma"),
+        ("EMPTY", stages, "mma", "loader"),
+        ("SF", stages, "loader", "mma"),
+        ("ACC_FULL", 2, "mma", "consumer"),
+        ("ACC_EMPTY", 2, "consumer", "mma"),
+    ]:
+        row = {"ordinal": str(first), "slots": str(slots), "name": name, "producer": producer, "consumer": consumer}
+        sems.append({**row, "count": "1", "kind": "tma", "meaning": "stage ready", "reinit_owner": "none"})
+        first += slots
+    return {
+        "symbols": {"STAGES": str(stages)},
+        "smem": {"regions": [*regions, scales]},
+        "sems": {"rows": sems, "num_op_sems": str(first)},
+    }
 
 
-def _gg_regions(stages: int) -> list[Region]:
+def _regions(stages: int) -> list[Region]:
     weights = [Region(f"W{n}", 16_384, page_count=1, release_step=1) for n in range(stages)]
     return [*weights, Region("BSF", stages * 3_072 + 16, release_step=1)]
-
-
-def _refused(regions: list[Region]) -> PlanError | None:
-    try:
-        plan(regions)
-    except PlanError as error:
-        return error
-    return None
 
 
 def _forms() -> dict:
@@ -76,19 +87,31 @@ def _forms() -> dict:
 
 def _lanes() -> list[dict]:
     dead = {
-        "code": "D3", "verdict": "DEAD", "url": "#d3", "title": "Deeper pipeline past eight stages", "figure": "+4.1 %",
-        "mechanism": "The stage barrier already hides the load; more stages cost a page each and the last weight no longer fits.",
+        "code": "D3",
+        "verdict": "DEAD",
+        "url": "#d3",
+        "title": "Deeper pipeline past eight stages",
+        "figure": "+4.1 %",
+        "mechanism": "The stage barrier hides the load already; a further stage costs a page that is not there.",
         "scope": ["gemm", "M 1..16", "sm_100"],
-    }  # fmt: skip
+    }
     win = {
-        "code": "W2", "verdict": "WIN", "url": "#w2", "title": "Fold the MAC into seven consumer warps", "figure": "−7 to −9 %",
+        "code": "W2",
+        "verdict": "WIN",
+        "url": "#w2",
+        "title": "Fold the MAC into seven consumer warps",
+        "figure": "−7 to −9 %",
         "mechanism": "Each warp keeps its rows in registers, so the reduction leaves shared memory alone.",
         "scope": ["gemv", "fused_megakernel"],
-    }  # fmt: skip
+    }
     open_row = {
-        "code": "U1", "verdict": "UNTESTED", "url": "#u1", "title": "Overlap the next task's weights with the tail",
-        "mechanism": "Needs both a footprint of seven pages and a planner that buffers twice.", "scope": ["gemm"],
-    }  # fmt: skip
+        "code": "U1",
+        "verdict": "UNTESTED",
+        "url": "#u1",
+        "title": "Overlap the next task's weights with the tail",
+        "mechanism": "Needs both a footprint of seven pages and a planner that buffers twice.",
+        "scope": ["gemm"],
+    }
     return [
         {
             "verdict": "DEAD",
@@ -102,95 +125,190 @@ def _lanes() -> list[dict]:
 
 def _rules() -> list[dict]:
     return [
-        {"rule": "AL1", "state": "SATISFIED", "summary": "A search was made and its receipt is newer than the draft.",
-         "detail": "Receipt of 3 Jul 2026 with 14 hits, 3 of them cited."},
-        {"rule": "AL3", "state": "UNSATISFIED", "blocking": True, "open": True,
-         "summary": "C2 adopts a lever that D3 measured dead in the same scope, and names no new mechanism.",
-         "items": [{"href": "#c2", "text": "C2 Nine stages"}, {"href": "#d3", "text": "D3, DEAD"}],
-         "fix": "Say in C2 what is different from what D3 measured, or change C2 to avoid the lever."},
-        {"rule": "AL4", "state": "OVERRIDDEN", "summary": "The curator signed for U1 without a bound.", "detail": "Mark stays."},
+        {
+            "rule": "AL1",
+            "state": "SATISFIED",
+            "summary": "A search was made and its receipt is newer than the draft.",
+            "detail": "Receipt of 3 Jul 2026 with 14 hits, 3 of them cited.",
+        },
+        {
+            "rule": "AL3",
+            "state": "UNSATISFIED",
+            "blocking": True,
+            "open": True,
+            "summary": "C2 adopts a lever that D3 measured dead in the same scope, and names no new mechanism.",
+            "items": [{"href": "#c2", "text": "C2 Nine stages"}, {"href": "#d3", "text": "D3, DEAD"}],
+            "fix": "Say in C2 what is different from what D3 measured, or change C2 to avoid the lever.",
+        },
+        {
+            "rule": "AL4",
+            "state": "OVERRIDDEN",
+            "summary": "The curator signed for U1 without a bound.",
+            "detail": "Mark stays.",
+        },
         {"rule": "AL5", "state": "NOT_APPLICABLE", "summary": "No choice defers a lever."},
-        {"rule": "R20", "state": "ERROR", "blocking": True, "summary": "The slots of FULL can't be computed: STAGES has no value.",
-         "fix": "Give STAGES a value in the symbols of the spec."},
-    ]  # fmt: skip
+        {
+            "rule": "R20",
+            "state": "ERROR",
+            "blocking": True,
+            "summary": "The slots of FULL can't be computed: STAGES has no value.",
+            "fix": "Give STAGES a value in the symbols of the spec.",
+        },
+    ]
 
 
 def _charts() -> dict:
     wave = [0.0, 0.4, -0.3, 0.1, -0.2, 0.6, -0.1, 0.2, -0.4, 0.3]
     runs = [
-        {"label": f"round {n}, {role}", "role": role, "values": [round(base + w + n * 0.1, 3) for w in wave],
-         "clock_mhz": [1965 - 5 * n + (i % 3) * 5 for i in range(10)]}
-        for n in (1, 2) for role, base in (("anchor", 52.4), ("candidate", 48.9))
-    ]  # fmt: skip
+        {
+            "label": f"round {n}, {role}",
+            "role": role,
+            "values": [round(base + w + n * 0.1, 3) for w in wave],
+            "clock_mhz": [1965 - 5 * n + (i % 3) * 5 for i in range(10)],
+        }
+        for n in (1, 2)
+        for role, base in (("anchor", 52.4), ("candidate", 48.9))
+    ]
     return {
         "ladder": {
-            "unit": "us", "direction": "lower", "anchor": {"name": "pinned 3 Jul", "value": "52.4"},
+            "unit": "us",
+            "direction": "lower",
+            "anchor": {"name": "pinned 3 Jul", "value": "52.4"},
             "floor": {"name": "load-only probe", "value": "41.8"},
-            "versions": [{"name": "v1", "value": "58.2", "low": "57.7", "high": "58.9"}, {"name": "v2", "value": "51.0", "low": "50.6", "high": "51.3"},
-                         {"name": "v3", "value": "48.9", "low": "48.5", "high": "49.4"}],
+            "versions": [
+                {"name": "v1", "value": "58.2", "low": "57.7", "high": "58.9"},
+                {"name": "v2", "value": "51.0", "low": "50.6", "high": "51.3"},
+                {"name": "v3", "value": "48.9", "low": "48.5", "high": "49.4"},
+            ],
         },
-        "one": {"unit": "us", "direction": "lower", "anchor": {"name": "pinned", "value": "52.4"}, "floor": None,
-                "versions": [{"name": "v1", "value": "58.2", "low": None, "high": None}]},
+        "one": {
+            "unit": "us",
+            "direction": "lower",
+            "anchor": {"name": "pinned", "value": "52.4"},
+            "floor": None,
+            "versions": [{"name": "v1", "value": "58.2", "low": None, "high": None}],
+        },
         "samples": {"unit": "us", "direction": "lower", "runs": runs},
-        "paired": {"unit": "us", "direction": "lower",
-                   "rounds": [{"round": n, "anchor": 52.4 + n * 0.1, "candidate": 48.9 + n * 0.07} for n in range(1, 6)]},
-        "forest": {
-            "direction": "lower", "band": ["-1", "1"], "thresholds": [{"label": "predicted", "value": "-5"}, {"label": "kill", "value": "3"}],
-            "cases": [{"name": "decode_1x7168", "change_percent": "-6.7", "low": "-7.9", "high": "-5.4", "judgement": "WIN"},
-                      {"name": "decode_16x7168", "change_percent": "-0.4", "low": "-1.9", "high": "1.1", "judgement": "INCONCLUSIVE"}],
+        "paired": {
+            "unit": "us",
+            "direction": "lower",
+            "rounds": [{"round": n, "anchor": 52.4 + n * 0.1, "candidate": 48.9 + n * 0.07} for n in range(1, 6)],
         },
-    }  # fmt: skip
+        "forest": {
+            "direction": "lower",
+            "band": ["-1", "1"],
+            "thresholds": [{"label": "predicted", "value": "-5"}, {"label": "kill", "value": "3"}],
+            "cases": [
+                {"name": "decode_1x7168", "change_percent": "-6.7", "low": "-7.9", "high": "-5.4", "judgement": "WIN"},
+                {
+                    "name": "decode_16x7168",
+                    "change_percent": "-0.4",
+                    "low": "-1.9",
+                    "high": "1.1",
+                    "judgement": "INCONCLUSIVE",
+                },
+            ],
+        },
+    }
 
 
-@register.simple_tag
-def styleguide_data() -> dict:
-    """Everything that the styleguide shows."""
-    who = {
+def _words() -> dict:
+    words = (
+        "draft,in review,approved to build,verdict-ready,stale,stopped,PINNED,UNVERIFIED,queued,running,finished,"
+        "PASS,FAIL_NUMERIC,WEDGE,INFRA,decides,diagnostic,SATISFIED,UNSATISFIED,OVERRIDDEN,ERROR,adopts,avoids,keeps"
+    )
+    verdicts = "DEAD,WIN,UNTESTED,NULL,REGRESS,PARKED,KILLED,INCONCLUSIVE,INVALID"
+    return {"words": words.split(","), "verdicts": verdicts.split(","), "now": NOW, "day": date(2026, 7, 3)}
+
+
+def _lists() -> dict:
+    verdicts = [
+        {"value": "DEAD", "label": "DEAD", "count": 11, "checked": True},
+        {"value": "WIN", "label": "WIN", "count": 5},
+        {"value": "UNTESTED", "label": "UNTESTED", "count": 3},
+    ]
+    ops = [{"value": "", "label": "any"}, {"value": "gemm", "label": "gemm", "count": 9}]
+    return {
+        "page": Paginator(range(430), 50).page(4),
+        "numbers": [
+            ("decode_1x7168", "48.9", "-6.7", 1, "6"),
+            ("decode_16x7168", "1252.25", "-0.4", 12, "0.125"),
+            ("prefill", None, "2.15", None, "31.5"),
+        ],
+        "filters": [
+            {"name": "verdict", "label": "Verdict", "options": verdicts},
+            {"name": "op", "label": "Op class", "type": "select", "options": ops},
+            {"name": "words", "label": "Words", "type": "text"},
+        ],
+        "applied": [{"label": "verdict: DEAD", "url": "?"}],
+        "pairs": [
+            ("Lever", "7-warp MAC fold"),
+            ("Scope", "gemv, M 1..16, sm_100"),
+            ("Envelope", "fused megakernel"),
+            ("Measured", "3 Jul 2026"),
+        ],
+    }
+
+
+def _review() -> dict:
+    comment = {
+        "id": "1",
         "author": "reviewer",
         "role": "correctness",
         "when": NOW,
         "body_html": mark_safe("<p>Which bound holds at <code>M=16</code>?</p>"),
     }
+    said = mark_safe("<p>The one of D3.</p>")
+    answer = {**comment, "id": "2", "author": "designer", "role": "", "body_html": said}
+    thread = {"id": "7", "title": "C2 Nine stages", "state": "open", "url": "#c2", "reply_url": "#"}
+    accepted = {"text": "accepted the proposal of run R-118", "verdict": "WIN", "tone": "good", "url": "#r118"}
     return {
-        **_forms(),
-        "now": NOW,
-        "day": date(2026, 7, 3),
-        "words": ["draft", "in review", "approved to build", "verdict-ready", "stale", "stopped", "PINNED", "UNVERIFIED", "queued",
-                  "running", "finished", "cancelled", "PASS", "FAIL_NUMERIC", "WEDGE", "INFRA", "decides", "diagnostic", "SATISFIED",
-                  "UNSATISFIED", "OVERRIDDEN", "ERROR", "adopts", "avoids", "keeps", "defers"],
-        "verdicts": ["DEAD", "WIN", "UNTESTED", "NULL", "REGRESS", "PARKED", "KILLED", "INCONCLUSIVE", "INVALID"],
-        "lanes": _lanes(),
-        "rules": _rules(),
-        "charts": _charts(),
-        "page": Paginator(range(430), 50).page(4),
-        "numbers": [("decode_1x7168", "48.9", "-6.7", 1, "6"), ("decode_16x7168", "1252.25", "-0.4", 12, "0.125"), ("prefill", None, "2.15", None, "31.5")],
-        "filters": [
-            {"name": "verdict", "label": "Verdict", "options": [{"value": "DEAD", "label": "DEAD", "count": 11, "checked": True},
-             {"value": "WIN", "label": "WIN", "count": 5}, {"value": "UNTESTED", "label": "UNTESTED", "count": 3}]},
-            {"name": "op", "label": "Op class", "type": "select", "options": [{"value": "", "label": "any"}, {"value": "gemm", "label": "gemm", "count": 9}]},
-            {"name": "words", "label": "Words", "type": "text"},
-        ],
-        "applied": [{"label": "verdict: DEAD", "url": "?"}],
+        "thread": {**thread, "comments": [comment, answer]},
         "timeline": [
-            {"when": NOW, "who": "curator", "text": "accepted the proposal of run R-118", "verdict": "WIN", "tone": "good", "url": "#r118", "detail": "Tier 1, grade decides."},
+            {"when": NOW, "who": "curator", "detail": "Tier 1, grade decides.", **accepted},
             {"when": NOW, "who": "validator", "text": "attached a receipt", "tone": "info", "url": "#r97"},
             {"when": NOW, "who": "curator", "text": "imported the row", "verdict": "UNTESTED"},
         ],
-        "pairs": [("Lever", "7-warp MAC fold"), ("Scope", "gemv, M 1..16, sm_100"), ("Envelope", "fused megakernel"), ("Measured", "3 Jul 2026")],
-        "thread": {"id": "7", "title": "C2 Nine stages", "state": "open", "url": "#c2", "reply_url": "#", "resolve_url": "#",
-                   "comments": [{**who, "id": "1"}, {**who, "id": "2", "author": "designer", "role": ""}]},
-        "missing": ["AL3 is not satisfied: C2 repeats D3.", "One correctness approval is needed; you contributed, so it can't be yours."],
+        "missing": [
+            "AL3 is not satisfied: C2 repeats D3.",
+            "One correctness approval is needed; you contributed, so it can't be yours.",
+        ],
         "settled": ["All spec rules pass."],
-        "decisions": [{"label": "Approve", "tone": "primary", "disabled": True, "name": "position", "value": "approve"},
-                      {"label": "Discuss", "name": "position", "value": "discuss"}],
-        "old_text": "STAGES = 8\nHIDDEN = 7168\nwarps = 4\nrelease at step 1\nloader waits on EMPTY\nconsumer waits on FULL\nstore last",
-        "new_text": "STAGES = 8\nHIDDEN = 7168\nwarps = 7\nrelease at step 1\nloader waits on EMPTY\nconsumer waits on FULL\nstore last\nsign off",
-        "field_rows": [{"field": "verdict", "old": "UNTESTED", "new": "WIN"}, {"field": "bound", "old": "", "new": "at most 9 %"}],
-        "smem_task": simulate([("linear", _linear_regions()), ("gg", _gg_regions(8))])[0],
-        "smem_gg": simulate([("gg", _gg_regions(8)), ("gg", _gg_regions(8))])[1],
-        "smem_error": _refused(_gg_regions(11)),
-        "sems": [{"name": "FULL", "ordinal": 0, "slots": 8}, {"name": "EMPTY", "ordinal": 8, "slots": 8}, {"name": "SF", "ordinal": 16, "slots": 8},
-                 {"name": "ACC_FULL", "ordinal": 24, "slots": 2}, {"name": "ACC_EMPTY", "ordinal": 26, "slots": 2}, {"name": "TADDR", "ordinal": 28, "slots": 1}, {"name": "DONE", "ordinal": 29, "slots": 1}],
-        "job": {"title": "Run R-118", "state": "running", "phase": "round 3 of 5, candidate", "done": 11, "total": 20, "poll_url": "", "finished": True, "cancel_url": ""},
-        "log": "[14:05:02] claimed by cpu-1, fence 1\n[14:05:03] compiling kernel.py\n[14:05:04] decode_1x7168 seed 41: cos 0.99998, rel_max 0.004\n[14:05:05] decode_16x7168 seed 41: cos 0.99997, rel_max 0.006",
-    }  # fmt: skip
+        "decisions": [
+            {"label": "Approve", "tone": "primary", "disabled": True, "name": "position", "value": "approve"},
+            {"label": "Discuss", "name": "position", "value": "discuss"},
+        ],
+        "old_text": "STAGES = 8\nwarps = 4\nrelease at 1\nloader waits on EMPTY\nconsumer waits on FULL\nstore",
+        "new_text": "STAGES = 8\nwarps = 7\nrelease at 1\nloader waits on EMPTY\nconsumer waits on FULL\nstore\nsign",
+        "field_rows": [
+            {"field": "verdict", "old": "UNTESTED", "new": "WIN"},
+            {"field": "bound", "old": "", "new": "at most 9 %"},
+        ],
+    }
+
+
+def _memory() -> dict:
+    return {
+        "smem": page_map(_document(8)),
+        "smem_refused": page_map(_document(11)),
+        "smem_queue": queue_map(simulate([("gg", _regions(8)), ("gg again", _regions(8))])),
+        "sems": semaphore_map(_document(8)),
+        "sems_over": semaphore_map(_document(9)),
+    }
+
+
+def _work() -> dict:
+    job = {"title": "Run R-118", "state": "running", "phase": "round 3 of 5, candidate", "done": 11, "total": 20}
+    lines = [
+        "[14:05:02] claimed by cpu-1, fence 1",
+        "[14:05:03] compiling kernel.py",
+        "[14:05:04] decode_1x7168 seed 41: cos 0.99998, rel_max 0.004",
+    ]
+    return {"job": {**job, "finished": True}, "log": "\n".join(lines)}
+
+
+@register.simple_tag
+def styleguide_data() -> dict:
+    """Everything that the styleguide shows."""
+    parts = {**_forms(), **_words(), **_lists(), **_review(), **_memory(), **_work()}
+    return {**parts, "lanes": _lanes(), "rules": _rules(), "charts": _charts()}

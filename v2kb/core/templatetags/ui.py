@@ -204,15 +204,21 @@ def sort_head(context, label: str, name: str, unit: str = "", numeric: bool = Fa
 
 
 @register.inclusion_tag("components/smem_map.html")
-def smem_map(source, title: str = "Shared memory of this task", id: str = "smem") -> dict:
-    """The 14 pages drawn to scale, from a rules.smem Plan, TaskOnSM or PlanError; table twin below."""
-    return {"map": maps.smem_map(source), "title": title, "id": id}
+def smem_map(picture, title: str = "Shared memory of this task", id: str = "smem") -> dict:
+    """The 14 pages drawn to scale, from `rules.spec_rules.page_map(document)`; table twin below."""
+    return {"map": maps.smem_map(picture), "title": title, "id": id}
+
+
+@register.inclusion_tag("components/smem_map.html")
+def smem_queue(tasks, title: str = "Shared memory over the queue", id: str = "smem-queue") -> dict:
+    """Physical pages of the tasks that one SM runs in a row, from `rules.page_map.queue_map(tasks)`."""
+    return {"map": maps.smem_queue(tasks), "title": title, "id": id, "queue": True}
 
 
 @register.inclusion_tag("components/sem_map.html")
-def sem_map(rows, title: str = "Semaphore ordinals", id: str = "sems") -> dict:
-    """The 31 semaphores and who holds them, from rows with name, ordinal and slots as ints."""
-    return {"map": maps.sem_map(rows), "title": title, "id": id}
+def sem_map(picture, title: str = "Semaphore ordinals", id: str = "sems") -> dict:
+    """The 31 semaphores and who holds them, from `rules.spec_rules.semaphore_map(document)`; table twin below."""
+    return {"map": maps.sem_map(picture), "title": title, "id": id}
 
 
 @register.inclusion_tag("components/chart.html")

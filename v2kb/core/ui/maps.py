@@ -1,48 +1,70 @@
-"""Geometry of two drawings: the SMEM page map and the semaphore ordinal map. Bytes in, SVG units out."""
+"""Geometry of the SMEM page map and of the semaphore map: pictures of `v2kb.rules` in, SVG units out."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry, Placement, Plan, PlanError
-from v2kb.rules.smem_sequence import TaskOnSM
+from v2kb.rules.smem import CAPACITY_BYTES, PAGE_BYTES, PAGES
 
 PAGE_UNITS = 80
 STRIP_UNITS = 104
+SLOT_UNITS = 34
 CHAR_UNITS = 6.8
 TONES = 6
-SEMAPHORES = 31
-SLOT_UNITS = 34
+
+Picture = Mapping[str, Any]
 
 
-def smem_map(source: Plan | TaskOnSM | PlanError) -> dict[str, Any]:
-    """Strips, parts and table rows of one task's shared memory.
-
-    A Plan gives the logical pages, a TaskOnSM the physical pages below them, a PlanError what was placed before
-    the planner refused.
-    """
-    physical: dict[int, Any] = {}
-    if isinstance(source, TaskOnSM):
-        physical = {region.placement.index: region for region in source.regions}
-        placements, geometry = source.plan.placements, source.plan.geometry
-    elif isinstance(source, PlanError):
-        placements, geometry = source.placed, DEFAULT_GEOMETRY
-    else:
-        placements, geometry = source.placements, source.geometry
-    placed = [p for p in placements if p.page >= 0]
-    tones = _tones(p.region.name for p in placed)
-    spans = [(p, p.page * geometry.page_bytes + p.offset_bytes, False) for p in placed]
-    strips = [_strip("Logical pages, in the planner's order", geometry, spans, tones, 0)]
+def smem_map(picture: Picture) -> dict[str, Any]:
+    """Strips and table rows from `rules.page_map.page_map`: logical pages, and physical pages where there are any."""
+    placed = [region for region in picture["regions"] if region["page"] >= 0]
+    logical = [(r["name"], r["page"] * PAGE_BYTES + r["offset_bytes"], r["size_bytes"], False) for r in placed]
+    strips = [("Logical pages, in the planner's order", logical)]
+    physical = [
+        (r["name"], r["start_byte"], r["size_bytes"], r["overrun_bytes"] > 0)
+        for r in placed
+        if r["start_byte"] is not None
+    ]
     if physical:
-        found = [(p, physical[p.index].start_byte, physical[p.index].overrun_bytes > 0) for p in placed]
-        strips.append(_strip("Physical pages on this SM", geometry, found, tones, STRIP_UNITS))
+        strips.append(("Physical pages on a fresh SM", physical))
+    rows = [_row(region) for region in placed]
+    return _drawing(strips, _describe(picture, len(placed))) | {"rows": rows}
+
+
+def smem_queue(tasks: Sequence[Picture]) -> dict[str, Any]:
+    """One strip of physical pages per task that an SM runs in a row, from `rules.page_map.queue_map`."""
+    strips, over = [], []
+    for task in tasks:
+        regions = task["regions"]
+        spans = [(r["name"], r["start_byte"], r["end_byte"] - r["start_byte"], r["overrun_bytes"] > 0) for r in regions]
+        strips.append((f"{task['name']}, ends at {task['high_byte']:,} B", spans))
+        over += [
+            f"{r['name']} of {task['name']} by {r['overrun_bytes']:,} B" for r in regions if r["overrun_bytes"] > 0
+        ]
+    said = f"{len(tasks)} tasks on one SM, physical pages. "
+    said += f"Past the capacity: {'; '.join(over)}." if over else "All stay below the capacity."
+    rows = [
+        {
+            "name": f"{task['name']}: {r['name']}",
+            "size_bytes": r["end_byte"] - r["start_byte"],
+            "physical": ", ".join(map(str, r["pages"])),
+            "start": r["start_byte"],
+            "end": r["end_byte"],
+        }
+        for task in tasks
+        for r in task["regions"]
+    ]
+    return _drawing(strips, said) | {"rows": rows}
+
+
+def _drawing(strips: list[tuple[str, list[tuple[str, int, int, bool]]]], description: str) -> dict[str, Any]:
+    tones = _tones(name for _, spans in strips for name, *_ in spans)
     return {
-        "width": geometry.pages * PAGE_UNITS + 2,
+        "width": PAGES * PAGE_UNITS + 2,
         "height": STRIP_UNITS * len(strips) - 8,
-        "capacity": f"{geometry.capacity_bytes:,}",
-        "strips": strips,
-        "rows": [_row(p, geometry, physical.get(p.index)) for p in placed],
-        "description": _describe(source, placed, geometry),
+        "capacity": f"{CAPACITY_BYTES:,}",
+        "strips": [_strip(label, spans, tones, STRIP_UNITS * n) for n, (label, spans) in enumerate(strips)],
+        "description": description,
     }
 
 
@@ -52,112 +74,98 @@ def _tones(names: Iterable[str]) -> dict[str, int]:
     return {name: order.setdefault(re.sub(r"\d+$", "", name), len(order)) % TONES for name in names}
 
 
-def _strip(
-    label: str,
-    geometry: Geometry,
-    spans: list[tuple[Placement, int, bool]],
-    tones: dict[str, int],
-    y: int,
-) -> dict[str, Any]:
-    scale = PAGE_UNITS / geometry.page_bytes
-    end = geometry.pages * PAGE_UNITS
-    void = round(geometry.capacity_bytes * scale, 2)
+def _strip(label: str, spans: list[tuple[str, int, int, bool]], tones: dict[str, int], y: int) -> dict[str, Any]:
+    void = round(CAPACITY_BYTES * PAGE_UNITS / PAGE_BYTES, 2)
     pages = [
         {"x": n * PAGE_UNITS, "width": PAGE_UNITS, "mid": n * PAGE_UNITS + PAGE_UNITS // 2, "number": n}
-        for n in range(geometry.pages)
+        for n in range(PAGES)
     ]
-    parts = [_part(p, start, over, scale, tones[p.region.name]) for p, start, over in spans]
-    return {"label": label, "y": y, "pages": pages, "void_x": void, "void_width": round(end - void, 2), "parts": parts}
+    return {
+        "label": label,
+        "y": y,
+        "pages": pages,
+        "void_x": void,
+        "void_width": round(PAGES * PAGE_UNITS - void, 2),
+        "parts": [_part(*span, tones[span[0]]) for span in spans],
+    }
 
 
-def _part(placement: Placement, start: int, over: bool, scale: float, tone: int) -> dict[str, Any]:
-    width = max(2.0, placement.region.size_bytes * scale)
-    x = start * scale
-    size = f"{placement.region.size_bytes:,} B"
-    name = placement.region.name
+def _part(name: str, start: int, size: int, over: bool, tone: int) -> dict[str, Any]:
+    scale = PAGE_UNITS / PAGE_BYTES
+    width = max(2.0, size * scale)
+    size_text = f"{size:,} B"
     fits = len(name) * CHAR_UNITS + 4 <= width
     return {
-        "x": round(x, 2),
+        "x": round(start * scale, 2),
         "width": round(width, 2),
-        "mid": round(x + width / 2, 2),
+        "mid": round(start * scale + width / 2, 2),
         "tone": tone,
         "over": over,
         "text": name if fits else "",
-        "size_text": size if fits and len(size) * CHAR_UNITS + 4 <= width else "",
+        "size_text": size_text if fits and len(size_text) * CHAR_UNITS + 4 <= width else "",
     }
 
 
-def _row(placement: Placement, geometry: Geometry, physical: Any) -> dict[str, Any]:
-    start = placement.page * geometry.page_bytes + placement.offset_bytes
-    booked = 0 if placement.packed else placement.page_count * geometry.page_bytes
-    usable = sum(geometry.usable_bytes(placement.page + step) for step in range(placement.page_count))
-    last = placement.page + placement.page_count - 1
+def _row(region: Picture) -> dict[str, Any]:
+    start = region["page"] * PAGE_BYTES + region["offset_bytes"]
+    last = region["page"] + region["page_count"] - 1
     return {
-        "ordinal": placement.index,
-        "name": placement.region.name,
-        "size_bytes": placement.region.size_bytes,
-        "packed": placement.packed,
-        "pages": str(placement.page) if last <= placement.page else f"{placement.page}–{last}",
+        "name": region["name"],
+        "size_bytes": region["size_bytes"],
+        "packed": region["packed"],
+        "pages": str(region["page"]) if last <= region["page"] else f"{region['page']}–{last}",
         "start": start,
-        "end": start + placement.region.size_bytes,
-        "physical": ", ".join(str(page) for page in physical.pages) if physical else "–",
-        "slack": max(0, min(booked, usable) - placement.region.size_bytes) if booked else 0,
+        "end": start + region["size_bytes"],
+        "physical": ", ".join(map(str, region["physical_pages"] or [])),
+        "slack": region["slack_bytes"],
     }
 
 
-def _describe(source: Any, placed: list[Placement], geometry: Geometry) -> str:
-    total = sum(p.region.size_bytes for p in placed)
-    pages = {p.page + step for p in placed for step in range(max(1, p.page_count))}
-    text = f"{len(placed)} regions, {total:,} of {geometry.capacity_bytes:,} B, {len(pages)} of {geometry.pages} pages."
-    if isinstance(source, PlanError):
-        return f"{text} The planner stopped at region {source.index}: {source.reason}."
-    if isinstance(source, TaskOnSM) and source.overruns:
-        worst = max(source.overruns, key=lambda region: region.overrun_bytes)
-        name = worst.placement.region.name
-        return f"{text} On physical pages {name} ends {worst.overrun_bytes:,} B past the capacity."
+def _describe(picture: Picture, placed: int) -> str:
+    total = picture["total_bytes"]
+    size = f"{total:,} of {CAPACITY_BYTES:,} B" if total is not None else "sizes not all known"
+    text = f"{placed} regions placed, {size}"
+    text += f", {picture['page_count']} of {PAGES} pages." if picture["page_count"] is not None else "."
+    if picture["error"]:
+        text += f" {picture['error']['message']}"
+    over = [r for r in picture["regions"] if r["overrun_bytes"] > 0]
+    if over:
+        text += f" {over[0]['name']} ends {over[0]['overrun_bytes']:,} B past the capacity."
     return text
 
 
-def _read(row: Any, name: str, default: Any = None) -> Any:
-    return row.get(name, default) if isinstance(row, Mapping) else getattr(row, name, default)
-
-
-def sem_map(rows: Iterable[Any], limit: int = SEMAPHORES) -> dict[str, Any]:
-    """Slots of the semaphore table; each row has name, ordinal and slots (ints), unreadable rows are left out."""
-    groups, owners = [], {}
-    for tone, row in enumerate(rows):
-        ordinal, slots = _read(row, "ordinal"), _read(row, "slots", 1)
-        if not isinstance(ordinal, int) or not isinstance(slots, int) or ordinal < 0 or not 0 < slots <= 512:
-            continue
-        groups.append({"name": _read(row, "name", ""), "first": ordinal, "slots": slots, "tone": tone % TONES})
-        for number in range(ordinal, ordinal + slots):
-            owners.setdefault(number, []).append(tone % TONES)
-    count = max(limit, *(number + 1 for number in owners)) if owners else limit
-    slots_drawn = [
+def sem_map(picture: Picture) -> dict[str, Any]:
+    """Slots and captions from `rules.sems.semaphore_map`."""
+    slots = [
         {
-            "number": number,
-            "x": number * SLOT_UNITS,
+            "number": slot["ordinal"],
+            "x": slot["ordinal"] * SLOT_UNITS,
             "width": SLOT_UNITS - 2,
-            "mid": number * SLOT_UNITS + SLOT_UNITS // 2 - 1,
-            "free": number not in owners,
-            "over": number >= limit or len(owners.get(number, [])) > 1,
-            "tone": owners.get(number, [0])[0],
+            "mid": slot["ordinal"] * SLOT_UNITS + SLOT_UNITS // 2 - 1,
+            "free": slot["state"] == "free",
+            "over": slot["state"] in ("over", "clash"),
+            "tone": slot["rows"][0] % TONES if slot["rows"] else 0,
         }
-        for number in range(count)
+        for slot in picture["slots"]
     ]
-    twice = [number for number, tones in sorted(owners.items()) if len(tones) > 1]
+    groups = [
+        {"name": row["name"], "first": row["first"], "slots": row["slots"]}
+        for row in picture["rows"]
+        if row["first"] is not None
+    ]
     return {
-        "width": count * SLOT_UNITS + 8,
+        "width": len(slots) * SLOT_UNITS + 8,
         "height": 80 + 14 * _levels(groups),
-        "slots": slots_drawn,
+        "slots": slots,
         "groups": groups,
-        "limit_x": limit * SLOT_UNITS - 1,
-        "description": _describe_sems(len(owners), limit, twice, groups),
+        "limit_x": picture["budget"] * SLOT_UNITS - 1,
+        "rows": picture["rows"],
+        "description": _describe_sems(picture),
     }
 
 
 def _levels(groups: list[dict[str, Any]]) -> int:
-    """Give each group's caption a place where it does not run into another; returns the number of lines."""
+    """Give each caption a line where it does not run into another; returns the number of lines."""
     ends: list[float] = []
     for group in sorted(groups, key=lambda g: g["first"]):
         text = f"{group['name']} ×{group['slots']}"
@@ -168,10 +176,11 @@ def _levels(groups: list[dict[str, Any]]) -> int:
     return len(ends)
 
 
-def _describe_sems(used: int, limit: int, twice: list[int], groups: list[dict[str, Any]]) -> str:
-    text = f"{used} of {limit} semaphores in {len(groups)} rows."
-    if twice:
-        text += f" Claimed twice: {', '.join(map(str, twice))}."
-    if used > limit:
-        text += f" {used - limit} more than there are."
+def _describe_sems(picture: Picture) -> str:
+    text = f"{picture['used']} of {picture['budget']} semaphores in {len(picture['rows'])} rows."
+    clashes = [str(slot["ordinal"]) for slot in picture["slots"] if slot["state"] == "clash"]
+    if clashes:
+        text += f" Claimed twice: {', '.join(clashes)}."
+    if picture["free"] < 0:
+        text += f" {-picture['free']} more than a task has."
     return text
