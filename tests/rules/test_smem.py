@@ -90,6 +90,11 @@ def test_nothing_packs_into_the_slack_of_a_booked_run():
     assert [(p.page, p.page_count) for p in result.placements] == [(0, 2), (2, 1)]
 
 
+def test_whole_pages_come_before_packed_ones_whatever_their_size():
+    result = plan([Region("packed", 5_000, can_pack=True), Region("whole", 100)])
+    assert [p.page for p in result.placements] == [1, 0]
+
+
 def test_a_pinned_page_count_above_one_is_not_packable():
     result = plan([Region("pinned", 4_096, page_count=2, can_pack=True), Region("next", 16_384)])
     assert [(p.page, p.page_count, p.packed) for p in result.placements] == [(0, 2, False), (2, 1, False)]

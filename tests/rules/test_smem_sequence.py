@@ -19,11 +19,7 @@ from v2kb.rules.smem_sequence import (
 
 
 def overruns(tasks):
-    return [
-        (i, r.placement.region.name, r.pages, r.overrun_bytes)
-        for i, t in enumerate(tasks)
-        for r in t.overruns
-    ]
+    return [(i, r.placement.region.name, r.pages, r.overrun_bytes) for i, t in enumerate(tasks) for r in t.overruns]
 
 
 def test_grouped_gemm_alone():
@@ -42,9 +38,7 @@ def test_chain_grouped_gemm_twice():
 
 
 def test_chain_attention_then_grouped_gemm():
-    assert overruns(simulate([("attn", attention_block()), ("gg", grouped_gemm())])) == [
-        (1, "W7", (13,), 5_120)
-    ]
+    assert overruns(simulate([("attn", attention_block()), ("gg", grouped_gemm())])) == [(1, "W7", (13,), 5_120)]
 
 
 def test_chain_linear_between_with_one_release_step_is_clean():
@@ -66,23 +60,21 @@ def test_a_fresh_sm_can_overrun_when_a_small_region_comes_first():
 
 
 def test_multi_page_regions_ignore_the_preferred_order():
-    logical = plan([Region("one", 16_384), Region("three", 3 * PAGE_BYTES), Region("two", 2 * PAGE_BYTES)])
+    logical = plan([Region("one", 16_384), Region("two", 2 * PAGE_BYTES), Region("three", 3 * PAGE_BYTES)])
     pages = [r.pages for r in assign_pages(logical, tuple(reversed(range(PAGES))))]
-    assert pages == [(13,), (0, 1, 2), (3, 4)]
+    assert pages == [(13,), (3, 4), (0, 1, 2)]
 
 
 def test_next_order_puts_unused_first_then_release_step_then_page():
-    logical = plan(
-        [Region("a", 16_384, release_step=2), Region("b", 16_384, release_step=1), Region("c", 16_384)]
-    )
+    logical = plan([Region("a", 16_384, release_step=2), Region("b", 16_384, release_step=1), Region("c", 16_384)])
     task = run_task("t", logical, fresh_order())
     assert task.preferred_after == (*range(3, 14), 2, 1, 0)
 
 
 def test_a_page_of_packed_regions_counts_with_its_latest_release():
     regions = [
-        Region("a", 16, 16, can_pack=True, release_step=1),
-        Region("b", 16, 16, can_pack=True, release_step=5),
+        Region("a", 16, 16, can_pack=True, release_step=5),
+        Region("b", 16, 16, can_pack=True, release_step=1),
         Region("c", 16_384, release_step=3),
     ]
     logical = plan(regions)

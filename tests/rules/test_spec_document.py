@@ -124,7 +124,8 @@ def test_a_problem_leaves_the_rest_alone():
 
 def test_one_spelling_for_texts_and_numbers():
     raw = {"title": "  two \t words ", "summary": "a\r\nb\rc  \n", "symbols": {"S": 8},
-           "choices": [{"id": "C1", "prediction": {"gain_percent": "−5.50", "delta_percent": "1.0", "rounds": 5}}]}  # fmt: skip
+           "choices": [{"id": "C1",
+                        "prediction": {"gain_percent": "−5.50", "delta_percent": "1.0", "rounds": 5}}]}  # fmt: skip
     doc = canonical(raw)
     prediction = doc["choices"][0]["prediction"]
     assert (doc["title"], doc["summary"], doc["symbols"]["S"]) == ("two words", "a\nb\nc", "8")

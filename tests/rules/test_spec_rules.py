@@ -286,6 +286,17 @@ def test_r20_budget_and_ordinals(edit, path, said):
     assert any(f.path == path and said in f.message and f.severity == "E" for f in findings), findings
 
 
+def test_r20_a_row_inside_another_does_not_hide_the_next():
+    rows = [("0", "10"), ("2", "2"), ("4", "6")]
+    doc = grouped_gemm_spec()
+    template = doc["sems"]["rows"][0]
+    doc["sems"] = {
+        "rows": [{**template, "name": f"s{o}", "ordinal": o, "slots": n} for o, n in rows],
+        "num_op_sems": "18",
+    }
+    assert [f.path for f in found(doc, "R20")] == ["sems.rows[1].ordinal", "sems.rows[2].ordinal"]
+
+
 def test_r20_boundary_of_31():
     doc = changed(grouped_gemm_spec(), sems__rows__6__slots="2", sems__num_op_sems="31")
     assert found(doc, "R20") == []

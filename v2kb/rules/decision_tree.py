@@ -85,7 +85,7 @@ FAMILIES: dict[str, Family] = {
             "B",
             "Consumer with planned regions",
             "Only the four consumer warps work; each buffer is a region that the planner places.",
-            "A new element-wise or reducing op keeps data in shared memory. This is the usual shape without a pipeline.",
+            "A new element-wise or reducing op keeps data in shared memory. The usual shape without a pipeline.",
             ("rmsnorm_v2.cuh", "argmax_sm100.cuh"),
         ),
         Family(
@@ -137,8 +137,8 @@ QUESTIONS: tuple[Question, ...] = (
     Question(
         "streams_k",
         "Does each task stream at least four weight tiles along K?",
-        "Below four iterations a ring of stages never fills, and its barriers cost more than it hides. Count the smallest "
-        "case that occurs, such as a task for which no expert is active.",
+        "Below four iterations a ring of stages never fills, and its barriers cost more than it hides. Count the "
+        "smallest case that occurs, such as a task for which no expert is active.",
         yes="fused_gemv",
         no="stages_smem",
     ),

@@ -73,8 +73,8 @@ class Reporter:
         self._append(severity or self.rule.severity, path, message, fix, VIOLATION, facts)
 
     def missing(self, missing: Missing) -> None:
-        """Report an input that is absent or unreadable."""
-        self._append(self.rule.severity, missing.path, missing.message, missing.fix, MISSING_INPUT, {})
+        """Report an input that is absent or unreadable; that blocks whatever the severity of the rule."""
+        self._append(ERROR, missing.path, missing.message, missing.fix, MISSING_INPUT, {})
 
     def skip(self, reason: str) -> None:
         """Say that the rule doesn't apply to this spec."""

@@ -153,8 +153,7 @@ def _merged(findings: list[Finding]) -> list[Finding]:
         if first is None:
             merged[key] = finding
         elif finding.rule != first.rule and finding.rule not in first.also:
-            worst = min(first.severity, finding.severity, key=SEVERITIES.index)
-            merged[key] = replace(first, severity=worst, also=(*first.also, finding.rule))
+            merged[key] = replace(first, also=(*first.also, finding.rule))
     return list(merged.values())
 
 
