@@ -39,9 +39,10 @@ class ProposalForm(forms.Form):
 
 def _document(stages: int) -> dict:
     """A grouped GEMM whose regions and semaphores follow the number of stages."""
-    weight = {"size_bytes": "16384", "page_count": "1", "release_step": "1"}
+    common = {"alignment": "1024", "release_step": "1", "can_pack": False, "contiguous": True}
+    weight = {"size_bytes": "16384", "page_count": "1", **common}
     regions = [{"ordinal": str(n), "name": f"W{n}", **weight} for n in range(stages)]
-    scales = {"ordinal": str(stages), "name": "BSF", "size_bytes": "STAGES*3072+16", "release_step": "1"}
+    scales = {"ordinal": str(stages), "name": "BSF", "size_bytes": "STAGES*3072+16", "page_count": "-1", **common}
     sems, first = [], 0
     for name, slots, producer, consumer in [
         ("FULL", stages, "loader", "mma"),
@@ -293,7 +294,7 @@ def _memory() -> dict:
         "smem_refused": page_map(_document(11)),
         "smem_queue": queue_map(simulate([("gg", _regions(8)), ("gg again", _regions(8))])),
         "sems": semaphore_map(_document(8)),
-        "sems_over": semaphore_map(_document(9)),
+        "sems_over": semaphore_map(_document(10)),
     }
 
 

@@ -126,8 +126,9 @@ def _describe(picture: Picture, placed: int) -> str:
     size = f"{total:,} of {CAPACITY_BYTES:,} B" if total is not None else "sizes not all known"
     text = f"{placed} regions placed, {size}"
     text += f", {picture['page_count']} of {PAGES} pages." if picture["page_count"] is not None else "."
-    if picture["error"]:
-        text += f" {picture['error']['message']}"
+    error = picture["error"]
+    if error:
+        text += f" {error['message']}" if error["code"] != "missing_input" else f" {error['path']}: {error['message']}"
     over = [r for r in picture["regions"] if r["overrun_bytes"] > 0]
     if over:
         text += f" {over[0]['name']} ends {over[0]['overrun_bytes']:,} B past the capacity."
