@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-STARTER = ROOT / "starter"
+STARTER = ROOT / "v2kb" / "starter"
 EVIDENCE_CODES = [f"D{n}" for n in range(1, 12)] + [f"W{n}" for n in range(1, 6)] + ["U1", "U2", "U3"]
 VERDICTS = {"D": "DEAD", "W": "WIN", "U": "UNTESTED"}
 TABLE_ROW = re.compile(r"^\|\s*([DWU]\d+)\s*\|(.*)\|\s*$", re.M)

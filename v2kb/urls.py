@@ -6,9 +6,12 @@ from django.contrib.auth import views as auth_views
 from django.urls import include, path
 from django.views.generic import TemplateView
 
+from kernels.views import home
 from v2kb.core import pages
 
 urlpatterns = [
+    path("", home.home, name="home"),
+    path("search/", home.search, name="search"),
     path("", include("kernels.urls")),
     path("evidence/", include("evidence.urls")),
     path("references/", include("references.urls")),

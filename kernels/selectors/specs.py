@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Prefetch
 
 from evidence.models import Flag
+from evidence.selectors import SUPERSEDING
 from kernels.models import Anchor, Approval, Citation, OpStop, PreRegistration, Spec, SpecRevision
 from v2kb.rules.evidence_change import material_change
 from v2kb.rules.states import APPROVED, READY, SpecFacts, spec_state
@@ -110,7 +111,7 @@ def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, .
     confirmed = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
     citations = (
         Citation.objects.filter(revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False)
-        .select_related("evidence", "evidence__row__head")
+        .select_related("revision", "evidence", "evidence__row__head")
         .prefetch_related(
             Prefetch("evidence__row__flags", confirmed, to_attr="confirmed_flags"), "evidence__row__superseded_by"
         )
@@ -118,11 +119,13 @@ def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, .
     moved: dict[int, list[MovedPin]] = {}
     for citation in citations:
         pinned, row = citation.evidence, citation.evidence.row
-        since = pinned.created_at
+        since = citation.revision.created_at
         reasons = material_change(
             pinned.content,
             row.head.content,
-            new_superseded=any(edge.created_at > since for edge in row.superseded_by.all()),
+            new_superseded=any(
+                edge.created_at > since and edge.kind in SUPERSEDING for edge in row.superseded_by.all()
+            ),
             flag_confirmed=any(flag.confirmed_at > since for flag in row.confirmed_flags),
         )
         if reasons:

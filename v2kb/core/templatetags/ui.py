@@ -8,6 +8,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from v2kb.core.markdown import render as render_markdown
 from v2kb.core.ui import maps
 from v2kb.core.ui.charts import chart_parts, unit_note
 from v2kb.core.ui.diffs import line_diff
@@ -245,3 +246,9 @@ def chart(kind: str, data, id: str, title: str, text: str = "", open: bool = Fal
 def text_diff(old: str, new: str, caption: str = "Changed lines") -> dict:
     """Line diff of two texts."""
     return {"lines": line_diff(old or "", new or ""), "caption": caption}
+
+
+@register.simple_tag(name="markdown")
+def markdown_tag(text: str) -> SafeString:
+    """Sanitised HTML of markdown, with the apps' links resolved."""
+    return render_markdown(text)

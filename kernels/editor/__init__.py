@@ -1,0 +1,1 @@
+"""The structured editor of a spec: sections as data, forms whose field names are paths of the spec document."""

@@ -1,0 +1,134 @@
+"""Forms of specs, reviews, kernels and runs. They read; the services decide."""
+
+from django import forms
+
+from kernels.models import Anchor, Kernel, KernelVersion, Op, Position, Run, Spec
+from kernels.models.review import Aspect
+from v2kb.broker import RUN_QUEUES
+
+
+class SpecForm(forms.Form):
+    """Begin a spec."""
+
+    title = forms.CharField(max_length=200)
+    ops = forms.ModelMultipleChoiceField(
+        Op.objects.filter(archived_at__isnull=True),
+        to_field_name="slug",
+        widget=forms.CheckboxSelectMultiple,
+        help_text="One or several ops that share a file pair.",
+    )
+
+
+class CommentForm(forms.Form):
+    """Comment on a place of a revision."""
+
+    place = forms.CharField(max_length=40)
+    text = forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 3}), label="Comment")
+    quote = forms.CharField(max_length=2000, required=False, widget=forms.HiddenInput)
+    parent = forms.IntegerField(required=False, widget=forms.HiddenInput)
+
+
+class PositionForm(forms.Form):
+    """Take a position."""
+
+    aspect = forms.ChoiceField(choices=Aspect.choices)
+    position = forms.ChoiceField(choices=Position.Kind.choices)
+    note = forms.CharField(max_length=4000, required=False, widget=forms.Textarea(attrs={"rows": 2}))
+
+
+class SignForm(forms.Form):
+    """Sign the mechanism of a choice as new."""
+
+    choice_id = forms.CharField(max_length=24, widget=forms.HiddenInput)
+    reason = forms.CharField(
+        max_length=4000, widget=forms.Textarea(attrs={"rows": 2}), label="What is new against the dead rows"
+    )
+
+
+class KernelForm(forms.Form):
+    """Add a kernel."""
+
+    slug = forms.SlugField(max_length=80, label="Name", help_text="Lower-case letters, digits and hyphens.")
+    title = forms.CharField(max_length=200)
+    op = forms.ModelChoiceField(Op.objects.filter(archived_at__isnull=True), to_field_name="slug")
+    basis = forms.ChoiceField(
+        choices=Kernel.Basis.choices, help_text="Only a kernel under an approved spec can back a verdict."
+    )
+    spec = forms.ModelChoiceField(Spec.objects.filter(archived_at__isnull=True), to_field_name="code", required=False)
+
+
+class MultipleFileInput(forms.ClearableFileInput):
+    allow_multiple_selected = True
+
+
+class MultipleFileField(forms.FileField):
+    """Several uploaded files."""
+
+    widget = MultipleFileInput
+
+    def clean(self, data, initial=None):
+        files = data if isinstance(data, list | tuple) else [data] if data else []
+        return [super(MultipleFileField, self).clean(file, initial) for file in files]
+
+
+class VersionForm(forms.Form):
+    """Add a version: either pasted source or uploaded files."""
+
+    entry = forms.CharField(
+        max_length=200, initial="kernel.py:run", help_text="File and function: run(inputs) returns the outputs by name."
+    )
+    source = forms.CharField(
+        required=False,
+        max_length=512 * 1024,
+        widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "false", "class": "code"}),
+        label="Source of the entry's file",
+    )
+    files = MultipleFileField(required=False, label="Or files", help_text="Text files; an entry's file among them.")
+    note = forms.CharField(required=False, max_length=4000, widget=forms.Textarea(attrs={"rows": 2}))
+
+    def clean(self):
+        data = super().clean()
+        if not data.get("source", "").strip() and not data.get("files"):
+            self.add_error("source", "Paste the source or choose files.")
+        return data
+
+    def contents(self) -> dict[str, bytes]:
+        """Path -> content of what was sent."""
+        contents = {file.name: file.read() for file in self.cleaned_data.get("files") or []}
+        source = self.cleaned_data.get("source", "")
+        if source.strip():
+            path = self.cleaned_data["entry"].partition(":")[0] or "kernel.py"
+            contents[path] = source.replace("\r\n", "\n").encode("utf-8")
+        return contents
+
+
+class RunForm(forms.Form):
+    """Send a run."""
+
+    kind = forms.ChoiceField(choices=Run.Kind.choices)
+    version = forms.ModelChoiceField(KernelVersion.objects.none())
+    anchor = forms.ModelChoiceField(Anchor.objects.none(), required=False, to_field_name="name")
+    workloads = forms.MultipleChoiceField(
+        required=False, widget=forms.CheckboxSelectMultiple, help_text="None ticked means all."
+    )
+    rounds = forms.IntegerField(initial=5, help_text="Pairs of fresh processes, 3 to 64.")
+    launches = forms.IntegerField(initial=30, help_text="Timed calls per process, 30 to 1000.")
+    queue = forms.ChoiceField(required=False, choices=[("", "the op's own target"), *((q, q) for q in RUN_QUEUES)])
+    diagnostic = forms.BooleanField(
+        required=False, label="Diagnostic only", help_text="Bound to no prediction; can't back a verdict."
+    )
+    idempotency_key = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
+
+    def __init__(self, *args, op: Op, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.fields["version"].queryset = KernelVersion.objects.filter(kernel__op=op).select_related("kernel")
+        self.fields["anchor"].queryset = Anchor.objects.filter(op=op)
+        names = [workload["name"] for workload in op.head.content["workloads"]] if op.head else []
+        self.fields["workloads"].choices = [(name, name) for name in names]
+
+
+class AnchorForm(forms.Form):
+    """Name an anchor."""
+
+    name = forms.SlugField(max_length=80)
+    method = forms.CharField(max_length=300, initial="this harness, fresh processes, process clock")

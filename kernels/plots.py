@@ -1,0 +1,123 @@
+"""Data of the plots, in the shapes of the chart component. None means that there is nothing to draw."""
+
+import statistics
+from typing import Any
+
+from kernels.models import Judgement, Kernel, Run
+from v2kb.rules.session import ANCHOR, CANDIDATE
+from v2kb.rules.stats import median_ns
+
+NS_PER_US = 1000.0
+DIRECTION = "lower"
+
+
+def _medians(run: Run, side: str, workload: str) -> list[float]:
+    """Run medians in microseconds, in the order of the rounds."""
+    found = []
+    for timed in run.result.content["rounds"]:
+        if timed["side"] == side and timed["workload"] == workload:
+            reading = median_ns(timed["samples_ns"])
+            if reading.value is not None:
+                found.append(reading.value / NS_PER_US)
+    return found
+
+
+def _first_workload(run: Run) -> str:
+    rounds = run.result.content["rounds"]
+    return rounds[0]["workload"] if rounds else ""
+
+
+def ladder_plot(kernel: Kernel) -> dict[str, Any] | None:
+    """Each version's newest timed session on the first workload, against the anchor of that session."""
+    runs = (
+        Run.objects.filter(version__kernel=kernel, kind__in=["perf", "capture"], state="finished", result__isnull=False)
+        .select_related("version", "anchor", "result")
+        .order_by("id")
+    )
+    newest = {run.version.number: run for run in runs if run.result.content["rounds"]}
+    if not newest:
+        return None
+    last = newest[max(newest)]
+    workload = _first_workload(last)
+    versions = []
+    for number in sorted(newest):
+        values = _medians(newest[number], CANDIDATE, workload)
+        if values:
+            versions.append(
+                {"name": f"v{number}", "value": statistics.median(values), "low": min(values), "high": max(values)}
+            )
+    if not versions:
+        return None
+    against = _medians(last, ANCHOR, workload)
+    anchor = (
+        {"name": last.anchor.name if last.anchor else "anchor", "value": statistics.median(against)}
+        if against
+        else None
+    )
+    return {
+        "unit": "us",
+        "direction": DIRECTION,
+        "versions": versions,
+        "anchor": anchor,
+        "floor": None,
+        "workload": workload,
+    }
+
+
+def samples_plot(run: Run | None) -> dict[str, Any] | None:
+    """All samples of the first workload in the order in which they were taken."""
+    if run is None or not hasattr(run, "result"):
+        return None
+    workload = _first_workload(run)
+    timed = sorted(
+        (t for t in run.result.content["rounds"] if t["workload"] == workload),
+        key=lambda t: (t["position"], t["round"]),
+    )
+    runs = [
+        {
+            "label": f"round {t['round'] + 1}, {t['side']}",
+            "role": t["side"],
+            "values": [sample / NS_PER_US for sample in t["samples_ns"]],
+            "clock_mhz": t["clock_mhz"],
+        }
+        for t in timed
+    ]
+    return {"unit": "us", "direction": DIRECTION, "runs": runs, "workload": workload} if runs else None
+
+
+def paired_plot(run: Run) -> dict[str, Any] | None:
+    """Run medians of anchor and candidate per round, first workload."""
+    workload = _first_workload(run)
+    pairs = zip(_medians(run, ANCHOR, workload), _medians(run, CANDIDATE, workload), strict=False)
+    rounds = [{"round": n, "anchor": a, "candidate": b} for n, (a, b) in enumerate(pairs, 1)]
+    return {"unit": "us", "direction": DIRECTION, "rounds": rounds, "workload": workload} if rounds else None
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)
+
+
+def forest_plot(judgement: Judgement) -> dict[str, Any] | None:
+    """Change and interval per case, the band of practically nothing, bar and prediction; in percent."""
+    content = judgement.content
+    cases = [
+        {
+            "name": case["workload"],
+            "change_percent": _number(case["estimate"]["change_percent"]),
+            "low": _number(case["estimate"]["low_percent"]),
+            "high": _number(case["estimate"]["high_percent"]),
+            "judgement": content.get("case_judgements", {}).get(case["workload"], ""),
+        }
+        for case in content["cases"]
+    ]
+    if not cases:
+        return None
+    registration = content.get("registration") or {}
+    delta = _number(registration.get("delta_percent") or None)
+    thresholds = [
+        {"label": label, "value": -float(registration[name])}
+        for label, name in (("bar", "kill_percent"), ("prediction", "gain_percent"))
+        if registration.get(name)
+    ]
+    band = [-delta, delta] if delta else None
+    return {"direction": DIRECTION, "cases": cases, "band": band, "thresholds": thresholds}

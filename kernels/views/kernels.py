@@ -1,0 +1,130 @@
+"""Kernels, their versions, and anchors."""
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from kernels.forms import AnchorForm, KernelForm, VersionForm
+from kernels.models import Anchor, Kernel, Op
+from kernels.plots import ladder_plot, samples_plot
+from kernels.selectors.ladder import ladder_of
+from kernels.services import anchors, kernels
+from v2kb.core.activity import activity_of
+from v2kb.core.actor import actor_from_request
+from v2kb.core.policies import has_role
+from v2kb.core.views import page_of, render_part_or_page, submit
+
+
+def kernel_list(request: HttpRequest) -> HttpResponse:
+    """All kernels."""
+    found = Kernel.objects.filter(archived_at__isnull=True).select_related("op", "spec").prefetch_related("versions")
+    query = request.GET.get("q", "").strip()
+    if query:
+        found = found.filter(title__icontains=query) | found.filter(slug__icontains=query)
+    if request.GET.get("op"):
+        found = found.filter(op__slug=request.GET["op"])
+    context = {"page": page_of(request, found), "query": query}
+    return render_part_or_page(request, "kernels/kernel_list.html", context, part="list")
+
+
+def kernel_new(request: HttpRequest) -> HttpResponse:
+    """Add a kernel."""
+    initial = {"op": request.GET.get("op"), "spec": request.GET.get("spec"), "basis": request.GET.get("basis", "spec")}
+    form = KernelForm(request.POST or None, initial=initial)
+    if request.method == "POST":
+        kernel = submit(form, lambda d: kernels.create_kernel(actor_from_request(request), **d))
+        if kernel is not None:
+            return redirect("kernels:version_new", slug=kernel.slug)
+    return render(request, "kernels/kernel_form.html", {"form": form}, status=422 if form.errors else 200)
+
+
+def kernel_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """Versions, the ladder, measurements against the anchor, runs."""
+    kernel = get_object_or_404(Kernel.objects.select_related("op__head", "spec"), slug=slug)
+    versions = list(kernel.versions.select_related("author").order_by("-number"))
+    newest = versions[0] if versions else None
+    runs = (
+        kernel.op.runs.filter(version__kernel=kernel).select_related("version", "anchor").prefetch_related("judgements")
+    )
+    actor = actor_from_request(request)
+    context = {
+        "kernel": kernel,
+        "versions": versions,
+        "newest": newest,
+        "rungs": ladder_of(newest) if newest else [],
+        "runs": runs[:30],
+        "ladder": ladder_plot(kernel),
+        "samples": samples_plot(runs.filter(kind__in=["perf", "capture"], state="finished").first()),
+        "activity": activity_of(kernel, 20),
+        "may_implement": has_role(actor, "implementer", "designer"),
+    }
+    return render(request, "kernels/kernel_detail.html", context)
+
+
+def version_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Add a version."""
+    kernel = get_object_or_404(Kernel.objects.select_related("op__head"), slug=slug)
+    newest = kernel.versions.first()
+    form = VersionForm(request.POST or None, request.FILES or None, initial={"source": _entry_source(newest)})
+    if request.method == "POST":
+        version = submit(
+            form,
+            lambda d: kernels.add_version(
+                actor_from_request(request), kernel=kernel, files=form.contents(), entry=d["entry"], note=d["note"]
+            ),
+        )
+        if version is not None:
+            return redirect("kernels:version_detail", slug=slug, number=version.number)
+    context = {"form": form, "kernel": kernel}
+    return render(request, "kernels/version_form.html", context, status=422 if form.errors else 200)
+
+
+def _entry_source(version) -> str:
+    """The source of the entry's file, as a start for the next version."""
+    if version is None:
+        return ""
+    file = version.files.select_related("blob").filter(path=version.entry.partition(":")[0]).first()
+    return bytes(file.blob.content).decode("utf-8", "replace") if file else ""
+
+
+def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse:
+    """The files of a version and its runs."""
+    kernel = get_object_or_404(Kernel.objects.select_related("op__head", "spec"), slug=slug)
+    version = get_object_or_404(kernel.versions.select_related("author", "spec_revision"), number=number)
+    files = [
+        {"path": file.path, "sha256": file.blob.sha256, "text": bytes(file.blob.content).decode("utf-8", "replace")}
+        for file in version.files.select_related("blob")
+    ]
+    context = {
+        "kernel": kernel,
+        "version": version,
+        "files": files,
+        "rungs": ladder_of(version),
+        "runs": version.runs.select_related("anchor").prefetch_related("judgements"),
+    }
+    return render(request, "kernels/version_detail.html", context)
+
+
+def anchor_list(request: HttpRequest) -> HttpResponse:
+    """All anchors with their states."""
+    found = Anchor.objects.select_related("op", "version__kernel", "capture")
+    return render(request, "kernels/anchor_list.html", {"page": page_of(request, found)})
+
+
+def anchor_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Name an anchor of an op."""
+    op = get_object_or_404(Op, slug=slug)
+    form = AnchorForm(request.POST or None)
+    if request.method == "POST":
+        anchor = submit(form, lambda d: anchors.name_anchor(actor_from_request(request), op=op, **d))
+        if anchor is not None:
+            return redirect("kernels:anchor_list")
+    return render(request, "kernels/anchor_form.html", {"form": form, "op": op}, status=422 if form.errors else 200)
+
+
+def anchor_stale(request: HttpRequest, name: str) -> HttpResponse:
+    """Mark a pinned anchor as stale."""
+    anchor = get_object_or_404(Anchor, name=name)
+    if request.method == "POST":
+        reason = request.POST.get("reason", "")
+        anchors.mark_anchor_stale(actor_from_request(request), anchor=anchor, reason=reason)
+    return redirect("kernels:anchor_list")

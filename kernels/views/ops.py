@@ -1,0 +1,150 @@
+"""Ops: list, contract, the evidence that touches them, stopping."""
+
+from typing import Any
+
+from django import forms
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+
+from kernels.models import Op
+from kernels.op_forms import ContractForm, initial_of
+from kernels.selectors.ops import evidence_touching, op_stage
+from kernels.selectors.specs import spec_statuses
+from kernels.services import ops
+from v2kb.core.activity import activity_of
+from v2kb.core.actor import actor_from_request
+from v2kb.core.policies import has_role
+from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.rules.decision_tree import FAMILIES, AnswerError, decide, questions
+
+
+class NewOpForm(ContractForm):
+    """A contract with the name of its op."""
+
+    slug = forms.SlugField(max_length=80, label="Name", help_text="Lower-case letters, digits and hyphens.")
+    field_order = ["slug", "title"]
+
+
+class StopForm(forms.Form):
+    """Record that the work stops here, as a good outcome."""
+
+    lever = forms.CharField(required=False, max_length=80)
+    codes = forms.CharField(label="Evidence rows that decided", help_text="Codes separated by commas, such as D3, D9.")
+    reason = forms.CharField(widget=forms.Textarea(attrs={"rows": 3}), max_length=4000)
+
+
+def op_list(request: HttpRequest) -> HttpResponse:
+    """All ops with where each stands."""
+    found = (
+        Op.objects.filter(archived_at__isnull=True).select_related("head").prefetch_related("specs", "kernels", "stops")
+    )
+    query = request.GET.get("q", "").strip()
+    if query:
+        found = found.filter(title__icontains=query) | found.filter(slug__icontains=query)
+    page = page_of(request, found)
+    return render_part_or_page(request, "kernels/op_list.html", {"page": page, "query": query}, part="list")
+
+
+def op_detail(request: HttpRequest, slug: str) -> HttpResponse:
+    """The contract of an op, the stages, the rows that touch it, its specs and kernels."""
+    op = get_object_or_404(Op.objects.select_related("head__author"), slug=slug)
+    specs = list(op.specs.select_related("head"))
+    statuses = spec_statuses(specs)
+    actor = actor_from_request(request)
+    context = {
+        "op": op,
+        "contract": op.head.content if op.head else None,
+        "family": FAMILIES.get(op.head.family) if op.head else None,
+        "stage": op_stage(op, statuses),
+        "lanes": evidence_touching(op),
+        "specs": [{"spec": spec, "status": statuses[spec.pk]} for spec in specs],
+        "kernels": op.kernels.prefetch_related("versions"),
+        "anchors": op.anchors.all(),
+        "stops": op.stops.select_related("user"),
+        "contracts": op.contracts.select_related("author"),
+        "activity": activity_of(op, 20),
+        "is_designer": has_role(actor, "designer"),
+        "may_run": has_role(actor, "validator", "implementer", "designer"),
+    }
+    return render(request, "kernels/op_detail.html", context)
+
+
+def _family(form: ContractForm) -> str:
+    answers = {name[2:]: value for name, value in form.cleaned_data.items() if name.startswith("q_")}
+    try:
+        return decide(answers).family
+    except AnswerError as error:
+        form.add_error(None, str(error))
+        return ""
+
+
+def _contract(form: ContractForm) -> dict[str, Any] | None:
+    contract = form.contract(_family(form))
+    return None if form.errors else contract
+
+
+def op_new(request: HttpRequest) -> HttpResponse:
+    """Add an op."""
+    form = NewOpForm(request.POST or None)
+    if request.method == "POST" and form.is_valid() and (contract := _contract(form)):
+        op = submit(
+            form,
+            lambda d: ops.create_op(
+                actor_from_request(request), slug=d["slug"], content=contract, reason=d.get("reason", "")
+            ),
+        )
+        if op is not None:
+            return redirect(op.get_absolute_url())
+    context = {"form": form, "title": "New op"}
+    return render(request, "kernels/op_form.html", context, status=422 if form.errors else 200)
+
+
+def op_edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """Give an op a new contract."""
+    op = get_object_or_404(Op.objects.select_related("head"), slug=slug)
+    form = ContractForm(request.POST or None, initial=initial_of(op.head.content) if op.head else {})
+    base = request.POST.get("base", op.head.content_hash if op.head else "")
+    if request.method == "POST" and form.is_valid() and (contract := _contract(form)):
+        saved = submit(
+            form,
+            lambda d: ops.revise_op(
+                actor_from_request(request), op=op, base_hash=base, content=contract, reason=d.get("reason", "")
+            ),
+        )
+        if saved is not None:
+            return redirect(op.get_absolute_url())
+    context = {"form": form, "op": op, "base": base, "title": f"Contract of {op.title}"}
+    return render(request, "kernels/op_form.html", context, status=422 if form.errors else 200)
+
+
+def op_stop(request: HttpRequest, slug: str) -> HttpResponse:
+    """Record that the evidence says not to build this."""
+    op = get_object_or_404(Op, slug=slug)
+    form = StopForm(request.POST or None, initial={"codes": request.GET.get("codes", "")})
+    if request.method == "POST":
+        stopped = submit(
+            form,
+            lambda d: ops.stop_op(
+                actor_from_request(request),
+                op=op,
+                reason=d["reason"],
+                lever=d["lever"],
+                codes=[code.strip().upper() for code in d["codes"].split(",") if code.strip()],
+            ),
+        )
+        if stopped is not None:
+            return redirect(op.get_absolute_url())
+    return render(request, "kernels/op_stop.html", {"form": form, "op": op}, status=422 if form.errors else 200)
+
+
+def family_questions(request: HttpRequest) -> HttpResponse:
+    """Answer a short list of questions and see which upstream family to copy."""
+    ids = [question["id"] for question in questions()]
+    answers = {name: request.GET[name] for name in ids if request.GET.get(name) in ("yes", "no")}
+    context = {
+        "decision": decide(answers).as_document(),
+        "answers": answers,
+        "questions": questions(),
+        "families": FAMILIES,
+    }
+    return render(request, "kernels/families.html", context)

@@ -1,0 +1,275 @@
+"""Specs: list, begin, and the review page of a revision."""
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_POST
+
+from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
+from kernels.models import Approval, Comment, Op, Spec, SpecRevision, Submission
+from kernels.policies import REVIEWER_OF, is_contributor
+from kernels.selectors.checks import blocking_findings, sem_picture, smem_picture
+from kernels.selectors.gate import gate_preview
+from kernels.selectors.reviews import current_positions, what_is_missing
+from kernels.selectors.specs import spec_status, spec_statuses
+from kernels.services import gate, reviews, specs
+from v2kb.core.activity import activity_of
+from v2kb.core.actor import actor_from_request
+from v2kb.core.policies import has_role
+from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.rules.spec_diff import spec_diff
+from v2kb.rules.states import SPEC_STATES
+
+
+def spec_list(request: HttpRequest) -> HttpResponse:
+    """All specs with their derived states."""
+    found = Spec.objects.select_related("created_by", "head").prefetch_related("ops")
+    query = request.GET.get("q", "").strip()
+    if query:
+        found = found.filter(title__icontains=query) | found.filter(code__iexact=query)
+    if request.GET.get("op"):
+        found = found.filter(ops__slug=request.GET["op"])
+    page = page_of(request, found)
+    statuses = spec_statuses(page.object_list)
+    rows = [{"spec": spec, "status": statuses[spec.pk]} for spec in page.object_list]
+    wanted = request.GET.get("state", "")
+    if wanted:
+        rows = [row for row in rows if row["status"].state == wanted]
+    context = {"page": page, "rows": rows, "query": query, "states": SPEC_STATES, "wanted": wanted}
+    return render_part_or_page(request, "kernels/spec_list.html", context, part="list")
+
+
+def spec_new(request: HttpRequest) -> HttpResponse:
+    """Begin a spec."""
+    initial = {"ops": request.GET.getlist("op")}
+    form = SpecForm(request.POST or None, initial=initial)
+    if request.method == "POST":
+        spec = submit(
+            form,
+            lambda data: specs.create_spec(actor_from_request(request), title=data["title"], ops=list(data["ops"])),
+        )
+        if spec is not None:
+            return redirect("kernels:spec_edit", code=spec.code, section="overview")
+    context = {"form": form, "no_ops": not Op.objects.exists()}
+    return render(request, "kernels/spec_new.html", context, status=422 if form.errors else 200)
+
+
+def _revision(code: str, number: int | None) -> tuple[Spec, SpecRevision | None]:
+    spec = get_object_or_404(Spec.objects.select_related("head", "created_by").prefetch_related("ops"), code=code)
+    if number is None:
+        return spec, spec.head
+    return spec, get_object_or_404(spec.revisions.select_related("author"), number=number)
+
+
+def spec_detail(request: HttpRequest, code: str, number: int | None = None) -> HttpResponse:
+    """The review page: choices with their evidence, threads, gate, positions, predictions."""
+    spec, revision = _revision(code, number)
+    return _show(request, spec, revision)
+
+
+def _show(
+    request: HttpRequest, spec: Spec, revision: SpecRevision | None, *, status: int = 200, **forms: Any
+) -> HttpResponse:
+    actor = actor_from_request(request)
+    context: dict[str, Any] = {
+        "spec": spec,
+        "revision": revision,
+        "status": spec_status(spec),
+        "revisions": spec.revisions.select_related("author").order_by("-number"),
+        "is_designer": has_role(actor, "designer"),
+        "activity": activity_of(spec, 20),
+        "kernels": spec.kernels.all(),
+        "has_draft": spec.drafts.filter(user=request.user).exists(),
+    }
+    if revision is not None:
+        context |= _revision_context(actor, spec, revision) | forms
+    return render(request, "kernels/spec_detail.html", context, status=status)
+
+
+def _revision_context(actor, spec: Spec, revision: SpecRevision) -> dict[str, Any]:
+    result = gate_preview(spec, revision.content)
+    newest = spec.head_id == revision.pk
+    contributor = is_contributor(actor, revision)
+    comments = list(Comment.objects.filter(revision__spec=spec).select_related("author", "revision"))
+    approval = Approval.objects.filter(revision=revision).select_related("approver", "gate_result").first()
+    aspects = [aspect for aspect, role in REVIEWER_OF.items() if has_role(actor, role)]
+    submitted = Submission.objects.filter(revision=revision).select_related("user").first()
+    signed = {mark.choice_id: mark for mark in revision.mechanism_marks.select_related("user")}
+    return {
+        "newest": newest,
+        "submission": submitted,
+        "approval": approval,
+        "missing": what_is_missing(revision),
+        "gate": result,
+        "gate_lines": _gate_lines(result),
+        "cards": _cards(revision, result, comments, signed),
+        "section_threads": _threads(comments, {"summary", "engine", "smem", "sems", "roles", "granularity", "anchors"}),
+        "positions": current_positions(revision),
+        "preregistrations": revision.preregistrations.all(),
+        "findings": revision.checks.get("findings", []),
+        "blocking": blocking_findings(revision.checks),
+        "smem": smem_picture(revision.content),
+        "sems": sem_picture(revision.content),
+        "contributor": contributor,
+        "can_review": bool(aspects) and not contributor and newest and submitted and not approval,
+        "can_sign": has_role(actor, "curator") and not contributor and newest and submitted and not approval,
+        "position_form": _position_form(aspects),
+        "comment_form": CommentForm(),
+        "sign_form": SignForm(),
+        "to_sign": [choice for choice in result.repropositions if choice not in signed],
+        "previous": spec.revisions.filter(number__lt=revision.number).first(),
+    }
+
+
+def _position_form(aspects: list[str]) -> PositionForm:
+    form = PositionForm()
+    form.fields["aspect"].choices = [(a, label) for a, label in form.fields["aspect"].choices if a in aspects]
+    return form
+
+
+def _gate_lines(result) -> list[dict[str, Any]]:
+    """Gate lines in the shape of the gate component."""
+    lines = []
+    for line in result.lines:
+        rows = (
+            [
+                {
+                    "text": f"{m['code']} {m['title']}: scope {m['relation']}; {m['mechanism']}",
+                    "href": f"/evidence/{m['code']}/",
+                }
+                for m in line.inputs.get("dead", [])
+            ]
+            if isinstance(line.inputs.get("dead"), list)
+            else []
+        )
+        lines.append(
+            {
+                "rule": f"{line.rule} {line.choice}",
+                "summary": line.message,
+                "state": line.status,
+                "blocking": line.blocks,
+                "open": line.blocks,
+                "detail": " ".join(line.what_would_change),
+                "items": rows,
+                "fix": line.fix,
+            }
+        )
+    return lines
+
+
+def _threads(comments: list[Comment], places: set[str]) -> list[dict[str, Any]]:
+    roots = [c for c in comments if c.parent_id is None and c.place in places]
+    return [
+        {"root": root, "comments": [root, *(c for c in comments if c.parent_id == root.pk)], "place": root.place}
+        for root in roots
+    ]
+
+
+def _cards(revision: SpecRevision, result, comments: list[Comment], signed: dict[str, Any]) -> list[dict[str, Any]]:
+    """One card per choice: citations with the pinned revision beside the head, gate, threads."""
+    citations = list(revision.citations.select_related("evidence__row__head", "section__revision__document"))
+    cards = []
+    for choice in revision.content["choices"]:
+        lines = [line for line in result.lines if line.choice == choice["id"]]
+        cards.append(
+            {
+                "choice": choice,
+                "citations": [c for c in citations if c.choice_id == choice["id"]],
+                "blocking": [line for line in lines if line.blocks],
+                "threads": _threads(comments, {choice["id"]}),
+                "signed": signed.get(choice["id"]),
+            }
+        )
+    return cards
+
+
+def spec_diff_page(request: HttpRequest, code: str, old: int, new: int) -> HttpResponse:
+    """What changed between two revisions."""
+    spec, first = _revision(code, old)
+    _, second = _revision(code, new)
+    context = {"spec": spec, "old": first, "new": second, "diff": spec_diff(first.content, second.content)}
+    return render(request, "kernels/spec_diff.html", context)
+
+
+def gate_page(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """The gate of a revision now, and every stored result. JSON for `Accept: application/json`."""
+    spec, revision = _revision(code, number)
+    result = gate_preview(spec, revision.content)
+    if "application/json" in request.headers.get("Accept", ""):
+        return JsonResponse(result.as_document())
+    stored = revision.gate_results.all()
+    context = {"spec": spec, "revision": revision, "gate": result, "gate_lines": _gate_lines(result), "stored": stored}
+    return render(request, "kernels/spec_gate.html", context)
+
+
+@require_POST
+def gate_store(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Evaluate the gate and keep the result."""
+    _, revision = _revision(code, number)
+    gate.evaluate_gate(actor_from_request(request), revision=revision)
+    return redirect("kernels:spec_gate", code=code, number=number)
+
+
+@require_POST
+def submit_revision(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Hand a revision in for review."""
+    spec, revision = _revision(code, number)
+    specs.submit_spec(actor_from_request(request), revision=revision)
+    return redirect(spec.get_absolute_url())
+
+
+@require_POST
+def comment(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Comment on a choice or a section."""
+    spec, revision = _revision(code, number)
+    form = CommentForm(request.POST)
+
+    def send(data: dict[str, Any]) -> Comment:
+        parent = (
+            Comment.objects.filter(pk=data["parent"]).select_related("revision").first() if data["parent"] else None
+        )
+        return reviews.comment(
+            actor_from_request(request),
+            revision=revision,
+            place=data["place"],
+            text=data["text"],
+            quote=data["quote"],
+            parent=parent,
+        )
+
+    made = submit(form, send)
+    if made is None:
+        return _show(request, spec, revision, status=422, comment_form=form, failed_form=form)
+    return redirect(f"{reverse('kernels:spec_revision', args=[code, number])}#comment-{made.pk}")
+
+
+@require_POST
+def position(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Take a position."""
+    spec, revision = _revision(code, number)
+    form = PositionForm(request.POST)
+    taken = submit(form, lambda d: reviews.take_position(actor_from_request(request), revision=revision, **d))
+    if taken is None:
+        return _show(request, spec, revision, status=422, position_form=form, failed_form=form)
+    return redirect(spec.get_absolute_url())
+
+
+@require_POST
+def sign(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Sign the mechanism of a choice as new."""
+    spec, revision = _revision(code, number)
+    form = SignForm(request.POST)
+    signed = submit(form, lambda d: reviews.sign_mechanism(actor_from_request(request), revision=revision, **d))
+    if signed is None:
+        return _show(request, spec, revision, status=422, sign_form=form, failed_form=form)
+    return redirect(spec.get_absolute_url())
+
+
+@require_POST
+def close(request: HttpRequest, code: str, number: int) -> HttpResponse:
+    """Approve, after what was missing has been mended."""
+    spec, revision = _revision(code, number)
+    reviews.close_quorum(actor_from_request(request), revision=revision)
+    return redirect(spec.get_absolute_url())

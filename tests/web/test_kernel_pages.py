@@ -1,0 +1,133 @@
+"""Pages of ops, specs, kernels and runs: each renders, for whom, and refuses with words."""
+
+import pytest
+from django.urls import reverse
+
+from kernels.models import Kernel, Spec, SpecDraft
+from kernels.services.runs import submit_run
+from kernels.services.specs import submit_spec
+from tests import factories as f
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def loop(client):
+    """The loop up to a judged run, and a client signed in as the designer."""
+    row = f.evidence_row()
+    op = f.op()
+    revision = f.approved_revision(row)
+    anchor = f.pinned_anchor(op)
+    version = f.kernel_version(op, slug="fused", basis=Kernel.Basis.SPEC, spec=revision.spec)
+    run = submit_run(f.designer(), kind="perf", version=version, anchor=anchor, rounds=3)
+    f.finish(run, f.result(run, [100_000, 101_000, 99_500], [94_000, 95_200, 93_800]))
+    client.force_login(f.designer().user)
+    return {"row": row, "op": op, "revision": revision, "spec": revision.spec, "version": version, "run": run}
+
+
+PAGES = [
+    ("home", lambda x: []),
+    ("kernels:op_list", lambda x: []),
+    ("kernels:op_detail", lambda x: [x["op"].slug]),
+    ("kernels:op_edit", lambda x: [x["op"].slug]),
+    ("kernels:op_new", lambda x: []),
+    ("kernels:op_stop", lambda x: [x["op"].slug]),
+    ("kernels:family_questions", lambda x: []),
+    ("kernels:spec_list", lambda x: []),
+    ("kernels:spec_new", lambda x: []),
+    ("kernels:spec_detail", lambda x: [x["spec"].code]),
+    ("kernels:spec_gate", lambda x: [x["spec"].code, 1]),
+    ("kernels:spec_diff", lambda x: [x["spec"].code, 1, 1]),
+    *(
+        ("kernels:spec_edit", lambda x, s=s: [x["spec"].code, s])
+        for s in ("overview", "smem", "sems", "roles", "granularity", "choices", "anchors")
+    ),
+    ("kernels:spec_edit_choice", lambda x: [x["spec"].code, "C1"]),
+    ("kernels:spec_finish", lambda x: [x["spec"].code]),
+    ("kernels:kernel_list", lambda x: []),
+    ("kernels:kernel_new", lambda x: []),
+    ("kernels:kernel_detail", lambda x: ["fused"]),
+    ("kernels:version_new", lambda x: ["fused"]),
+    ("kernels:version_detail", lambda x: ["fused", 1]),
+    ("kernels:anchor_list", lambda x: []),
+    ("kernels:anchor_new", lambda x: [x["op"].slug]),
+    ("kernels:run_list", lambda x: []),
+    ("kernels:run_new", lambda x: [x["op"].slug]),
+    ("kernels:run_detail", lambda x: [x["run"].public_id]),
+    ("kernels:worker_list", lambda x: []),
+]
+
+
+@pytest.mark.parametrize(("name", "args"), PAGES, ids=lambda v: v if isinstance(v, str) else "")
+def test_every_page_renders_for_a_designer_and_asks_others_to_sign_in(client, loop, name, args):
+    url = reverse(name, args=args(loop))
+    response = client.get(url)
+    assert response.status_code == 200, response.content[:500]
+    assert b"<h1" in response.content
+    client.logout()
+    response = client.get(url)
+    assert response.status_code == 302
+    assert reverse("login") in response["Location"]
+
+
+def test_the_run_page_says_the_sentence_and_the_spec_page_the_state(client, loop):
+    page = client.get(loop["run"].get_absolute_url()).content.decode()
+    assert "5.8% faster" in page
+    page = client.get(loop["spec"].get_absolute_url()).content.decode()
+    assert "verdict-ready" in page
+
+
+def test_the_editor_keeps_what_was_typed_and_refuses_a_second_tab(client, loop):
+    url = reverse("kernels:spec_edit", args=[loop["spec"].code, "overview"])
+    client.get(url)
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    data = {"version": draft.version, "title": "Another title", "symbols.total": "1", "symbols[0].name": "STAGES",
+            "symbols[0].value": "8", "summary": "", "engine.family": "D", "engine.idiom": "", "engine.why": ""}
+    assert client.post(url, data).status_code == 302
+    draft.refresh_from_db()
+    assert (draft.content["title"], draft.content["symbols"]) == ("Another title", {"STAGES": "8"})
+    stale = client.post(url, {**data, "title": "From the other tab"})
+    assert stale.status_code == 409
+    assert b"From the other tab" in stale.content
+    draft.refresh_from_db()
+    assert draft.content["title"] == "Another title"
+
+
+def test_a_viewer_reads_but_gets_no_draft(client, loop, make_user):
+    client.force_login(make_user("vera", "viewer"))
+    assert client.get(loop["spec"].get_absolute_url()).status_code == 200
+    response = client.get(reverse("kernels:spec_edit", args=[loop["spec"].code, "overview"]))
+    assert response.status_code == 403
+    assert b"role" in response.content
+
+
+def test_a_choice_is_written_in_the_editor_and_checked(client, loop):
+    code = loop["spec"].code
+    client.get(reverse("kernels:spec_edit", args=[code, "choices"]))
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    url = reverse("kernels:spec_edit", args=[code, "choices"])
+    response = client.post(url, {"version": draft.version, "action": "add:choices"})
+    assert response["Location"] == reverse("kernels:spec_edit_choice", args=[code, "C2"])
+    draft.refresh_from_db()
+    data = {"version": draft.version, "title": "Keep the barrier", "lever": "fused-row-norm", "polarity": "avoids",
+            "citations.total": "2", "citations[0].target": "U1", "citations[0].stance": "context",
+            "citations[1].target": "mpk:a/b.cuh@abc123:10-20", "citations[1].stance": "supports", "scope.m": "1..16", "scope.dtype": "fp8, bf16"}
+    assert client.post(response["Location"], data).status_code == 302
+    draft.refresh_from_db()
+    choice = draft.content["choices"][1]
+    assert choice["scope"] == {"m": "1..16", "dtype": ["fp8", "bf16"]}
+    assert choice["citations"][1]["lines"] == "10-20"
+    page = client.get(response["Location"]).content.decode()
+    assert "mpk:a/b.cuh@abc123:10-20" in page
+
+
+def test_approval_through_the_page_needs_another_user(client, loop):
+    revision = f.saved_revision({**loop["revision"].content, "summary": "changed"}, spec=Spec.objects.get(code=loop["spec"].code))
+    submit_spec(f.designer(), revision=revision)
+    url = reverse("kernels:spec_position", args=[loop["spec"].code, revision.number])
+    refused = client.post(url, {"aspect": "correctness", "position": "approve", "note": ""})
+    assert refused.status_code == 403
+    client.force_login(f.reviewer().user)
+    assert client.post(url, {"aspect": "correctness", "position": "approve", "note": ""}).status_code == 302
+    revision.refresh_from_db()
+    assert revision.approval.approver == f.reviewer().user

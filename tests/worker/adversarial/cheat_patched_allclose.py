@@ -1,0 +1,18 @@
+"""Replaces torch.allclose at import."""
+
+# expect: TAMPERED
+# mode: check
+# message: allclose
+
+import torch
+
+def honest(inputs):
+    x, w = inputs["x"].float(), inputs["w"].float()
+    return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w).to(torch.bfloat16)
+
+
+torch.allclose = lambda *_, **__: True
+
+
+def run(inputs):
+    return {"y": honest(inputs)}

@@ -1,0 +1,14 @@
+"""Allocates without end."""
+
+# expect: OOM
+# mode: check
+
+import torch
+
+
+kept = []
+
+
+def run(inputs):
+    while True:
+        kept.append(torch.ones(16 * 1024 * 1024))

@@ -1,0 +1,16 @@
+"""Allocates without end, spread over processes that each stay small."""
+
+# expect: OOM|CRASHED
+# mode: check
+
+import os
+import time
+
+
+def run(inputs):
+    for _ in range(12):
+        if os.fork() == 0:
+            kept = [bytearray(os.urandom(1024) * 1024) for _ in range(200)]
+            time.sleep(1000)
+            os._exit(len(kept))
+    time.sleep(1000)

@@ -1,0 +1,15 @@
+"""Wrong: has no function of the entry's name."""
+
+# expect: COMPILE_ERROR
+# mode: check
+# message: no function named run
+
+import torch
+
+def honest(inputs):
+    x, w = inputs["x"].float(), inputs["w"].float()
+    return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w).to(torch.bfloat16)
+
+
+def launch(inputs):
+    return {"y": honest(inputs)}

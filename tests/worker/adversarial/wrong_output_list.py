@@ -1,0 +1,15 @@
+"""Wrong: a list instead of a dict."""
+
+# expect: FAIL_SHAPE
+# mode: check
+# message: returned list
+
+import torch
+
+def honest(inputs):
+    x, w = inputs["x"].float(), inputs["w"].float()
+    return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w).to(torch.bfloat16)
+
+
+def run(inputs):
+    return [honest(inputs)]

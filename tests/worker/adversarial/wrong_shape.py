@@ -1,0 +1,15 @@
+"""Wrong: transposed output."""
+
+# expect: FAIL_SHAPE
+# mode: check
+# message: shape
+
+import torch
+
+def honest(inputs):
+    x, w = inputs["x"].float(), inputs["w"].float()
+    return (x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6) * w).to(torch.bfloat16)
+
+
+def run(inputs):
+    return {"y": honest(inputs).t().contiguous()}

@@ -1,0 +1,128 @@
+"""Every sample of the catalogue ends as its first lines say: cheats are caught, hogs are stopped, honest ones pass."""
+
+import os
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+
+from v2kb.wire import PerfPlan
+from v2kb.worker.harness import facts, sandbox
+
+from .conftest import CATALOGUE, LIMITS, Expectation, sample
+
+SAMPLES = [Expectation.read(path) for path in sorted(CATALOGUE.glob("*.py"))]
+PLAN = PerfPlan(rounds=1, launches=8, warmup=3)
+FENCED = sandbox.probe().namespaces
+
+
+def checked(mode):
+    return [pytest.param(found, id=found.name) for found in SAMPLES if found.mode in mode]
+
+
+def processes_below(pid):
+    return [p for p in psutil.Process(pid).children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.parametrize("expected", checked({"check", "fenced"}))
+def test_checked_sample(bench, expected, monkeypatch):
+    if expected.mode == "fenced" and not FENCED:
+        pytest.skip("needs namespaces (bubblewrap)")
+    monkeypatch.setenv("V2KB_WORKER_TOKEN", "a secret of the worker")
+    before = facts.harness_hash()
+    started = time.monotonic()
+    outcome, reason = bench.check(sample(expected.name))
+    assert outcome.value in expected.outcomes, reason
+    assert expected.message in reason
+    assert time.monotonic() - started < 30
+    assert facts.harness_hash() == before, "no kernel may change the harness"
+    if expected.outcomes != ("PASS",):
+        assert reason, "a failing run says why"
+    if bench.supervisor._process is not None:  # what is left is the fence and its fork server
+        assert len(processes_below(bench.supervisor._process.pid)) <= 2
+
+
+@pytest.mark.parametrize("expected", checked({"time"}))
+def test_timed_sample(bench, expected):
+    outcome, reason = bench.time(sample(expected.name), PLAN)
+    assert outcome.value in expected.outcomes, reason
+    assert expected.message in reason
+
+
+def test_samples_forged_through_the_frame_do_not_agree_with_the_file_systems_clock(bench):
+    outcome, reason = bench.time(sample("timing_forged_samples"), PerfPlan(rounds=1, launches=8, warmup=1))
+    assert outcome.value == "TAMPERED", reason
+    assert "file system's clock" in reason
+
+
+def test_catalogue_has_controls_of_every_kind():
+    names = {found.name for found in SAMPLES}
+    for kind in ("honest", "wrong", "hog", "cheat", "timing"):
+        assert sum(name.startswith(kind) for name in names) >= 4
+    assert all(found.outcomes[0] and found.mode for found in SAMPLES)
+
+
+def test_after_a_crash_the_next_kernel_runs(bench):
+    assert bench.check(sample("hog_segfault"))[0].value == "CRASHED"
+    assert bench.check(sample("hog_loop"))[0].value == "TIMEOUT"
+    assert bench.check(sample("honest_plain"))[0].value == "PASS"
+
+
+def test_a_leftover_of_one_run_is_not_seen_by_the_next(bench):
+    for _ in range(2):
+        outcome, reason = bench.check(sample("cheat_disk_cache"))
+        assert outcome.value == "PASS", reason
+
+
+def test_the_grandchild_is_killed_and_told(bench):
+    outcome, _ = bench.check(sample("honest_leaves_a_grandchild"))
+    assert outcome.value == "PASS"
+    assert any("left-over process" in text for text in bench.printed)
+
+
+def test_a_hundred_megabytes_of_print_become_a_short_log(bench):
+    bench.check(sample("honest_prints_100_mb"))
+    text = "".join(bench.printed)
+    assert len(text) < LIMITS.log_bytes + 1000
+    assert "bytes left out" in text
+    assert bench.log.seen_bytes > 100_000_000
+
+
+def test_a_raised_error_is_in_the_log_with_its_traceback(bench):
+    outcome, reason = bench.check(sample("wrong_raises"))
+    assert outcome.value == "CRASHED"
+    assert 'File "' in "".join(bench.printed)
+    assert "RuntimeError" in reason
+    assert "in run" in reason
+
+
+def test_files_of_a_bundle_never_stand_in_for_installed_modules(bench):
+    shadow = "raise RuntimeError('a shadow module was imported')\n"
+    source = sample("honest_plain").replace("import torch\n", "import json\nimport time\nimport torch\nimport helper\n", 1)
+    files = {"kernel.py": source, "helper.py": "import v2kb.worker.harness.timers\n"}
+    files |= {name: shadow for name in ("torch.py", "time.py", "json.py", "tensorfile.py", "sitecustomize.py")}
+    outcome, reason = bench.check(files)
+    assert outcome.value == "PASS", reason
+
+
+def test_the_fork_server_never_loads_a_candidate(bench):
+    marker = "candidate_marker_7391"
+    assert bench.check(f"import torch\n{marker} = 'x' * 100\n" + sample("honest_plain"))[0].value == "PASS"
+    found = bench.check(
+        sample("honest_plain")
+        + "\n\nimport sys\nif 'candidate_kernel' in set(sys.modules) - {__name__}:\n    raise RuntimeError('loaded before')\n"
+    )
+    assert found[0].value == "PASS", found[1]
+
+
+@pytest.mark.skipif(not FENCED, reason="needs namespaces (bubblewrap)")
+def test_the_fence_hides_the_rest_of_the_file_system(bench, tmp_path):
+    (tmp_path / "token").write_text("secret")
+    own = [str(tmp_path / "token"), str(Path.home()), os.path.abspath("manage.py"), "/work/shared"]
+    source = sample("honest_plain").replace(
+        "import torch", f"import os\nimport torch\nseen = [p for p in {own!r} if os.path.exists(p + '/.') or os.path.isfile(p)]"
+        "\nif any(os.path.isfile(p) for p in seen):\n    raise RuntimeError(f'sees {seen}')", 1
+    )
+    outcome, reason = bench.check(source)
+    assert outcome.value == "PASS", reason
