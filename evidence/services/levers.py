@@ -15,6 +15,7 @@ from v2kb.rules.names import lever_key, lever_slug
 
 MAX_NAME_CHARS = 200
 MAX_DESCRIPTION_CHARS = 4000
+RESERVED_SLUGS = frozenset({"new"})  # the address of the form that adds a lever
 
 
 @service("evidence.create_lever")
@@ -29,12 +30,12 @@ def create_lever(
     require_lever_editor(actor)
     name = _name(name, "name", "evidence.lever_name")
     slug = slug.strip() or lever_slug(name)
-    if not slug or slug != lever_slug(slug):
+    if not slug or slug != lever_slug(slug) or slug in RESERVED_SLUGS:
         raise Refusal(
             "evidence.lever_slug",
             f"{slug[:80] or 'The slug'} is no slug.",
             field="slug",
-            fix="Use small letters, digits and single hyphens, at most 80.",
+            fix="Use small letters, digits and single hyphens, at most 80, and another word than new.",
         )
     if Lever.objects.filter(slug=slug).exists():
         raise Conflict("evidence.name_taken", f"A lever {slug} exists already.", field="slug", fix="Use that lever.")

@@ -1,0 +1,92 @@
+"""The import page: upload, a dry run line by line, import."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from evidence import presenters
+from evidence.forms import ApplyForm, ImportForm
+from evidence.importers.load import MapPlan, load_map, plan_map
+from evidence.policies import require_curator
+from v2kb.core.actor import Actor, actor_from_request
+from v2kb.core.errors import Refusal
+from v2kb.core.views import submit
+
+TEMPLATE = "evidence/import.html"
+
+
+@require_http_methods(["GET", "POST"])
+def import_map(request: HttpRequest) -> HttpResponse:
+    """Take a map and show what its import would do (`step=preview`), or do it (`step=apply`)."""
+    actor = actor_from_request(request)
+    require_curator(actor)
+    if request.method != "POST":
+        return render(request, TEMPLATE, {"form": ImportForm()})
+    if request.POST.get("step") == "apply":
+        return _apply(request, actor)
+    form = ImportForm(request.POST, request.FILES)
+    plan = submit(form, _plan)
+    if plan is None:
+        return render(request, TEMPLATE, {"form": form}, status=422)
+    typing = form.cleaned_data["typing"]
+    apply_form = ApplyForm(
+        initial={
+            "name": plan.name,
+            "text": plan.text,
+            "typing": _text(typing.read() if typing else b""),
+            "source": form.cleaned_data["source"],
+        }
+    )
+    return render(request, TEMPLATE, {"form": form, "apply_form": apply_form, **_shown(plan)})
+
+
+def _plan(data: dict[str, Any]) -> MapPlan:
+    typing = data["typing"].read() if data["typing"] else None
+    if data["typing"]:
+        data["typing"].seek(0)
+    return plan_map(name=data["file"].name, data=data["file"].read(), typing=typing)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8-sig", "replace")
+
+
+def _apply(request: HttpRequest, actor: Actor) -> HttpResponse:
+    form = ApplyForm(request.POST)
+    if not form.is_valid():
+        upload = ImportForm()
+        note = Refusal("evidence.import.lost", "The preview came back incomplete.", fix="Choose the file again.")
+        return render(request, TEMPLATE, {"form": upload, "refusal": note}, status=422)
+    data = form.cleaned_data
+    upload = {"name": data["name"], "data": data["text"].encode(), "typing": data["typing"].encode() or None}
+    try:
+        plan = load_map(actor, source=data["source"], skip_unreadable=data["skip_unreadable"], **upload)
+    except Refusal as refusal:
+        if refusal.status in (403, 404):
+            raise
+        context: dict[str, Any] = {"form": ImportForm(), "apply_form": form, "refusal": refusal}
+        try:
+            context |= _shown(plan_map(**upload))
+        except Refusal:
+            context.pop("apply_form")
+        return render(request, TEMPLATE, context, status=refusal.status)
+    messages.success(request, f"{plan.name}: {plan.report.summary}.")
+    for code, why in plan.report.kept:
+        messages.warning(request, f"{code} stays as it is: {why}.")
+    return redirect("evidence:proposal_list" if plan.report.proposed else "evidence:row_list")
+
+
+def _shown(plan: MapPlan) -> dict[str, Any]:
+    rows = [
+        {
+            "found": found,
+            "changes": presenters.diff_rows(found.changes),
+            "figure": presenters.figure(found.content),
+            "missing": [problem.field for problem in found.missing],
+        }
+        for found in plan.fit
+    ]
+    return {"plan": plan, "rows": rows}

@@ -1,0 +1,156 @@
+"""Searching rows: codes first, identifiers in any spelling, facets that count, a constant number of queries."""
+
+import pytest
+from django.http import QueryDict
+
+from evidence.registration import find, link_to_code, link_to_lever, turns
+from evidence.search import Query, search_rows
+from evidence.services import flag_row, propose_change
+from tests import factories as f
+from tests.evidence.sample import MAP, changed, load_sample
+from v2kb.core.markdown import render
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def loaded(system):
+    load_sample(system)
+
+
+def codes(text: str = "", **chosen: str) -> list[str]:
+    params = QueryDict(mutable=True)
+    params["q"] = text
+    for name, value in chosen.items():
+        params.setlist(name, value.split(","))
+    return [hit.code for hit in search_rows(Query.of_params(params)).hits]
+
+
+def test_without_words_all_rows_in_the_order_of_their_codes(loaded):
+    assert codes() == ["D1", "D2", "D10", "U1", "W1", "W2"]
+
+
+def test_an_exact_code_comes_first(loaded):
+    assert codes("D1") == ["D1"]
+    assert codes("W1")[0] == "W1"
+    assert set(codes("W1")) == {"W1", "D1"}, "D1 mentions W1"
+    assert codes("d10 u1")[:2] == ["D10", "U1"]
+    found = search_rows(Query(text="W1")).hits
+    assert [hit.why for hit in found] == ["the code", "words in the row"]
+
+
+@pytest.mark.parametrize("text", ["split-k", "split_k", "splitK", "SPLIT K", "Split–K", "splitting K"])
+def test_spellings_are_one_name(loaded, text):
+    assert "D2" in codes(text)
+    assert "D10" not in codes(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("7-warp", ["W1"]),
+        ("nwarps=7", ["W1"]),
+        ("7w", ["W1"]),
+        ("qkv_a", ["D2"]),
+        ("6.24us", ["D2", "U1"]),
+        ("6.24µs", ["D2", "U1"]),
+        ("f624d75a", ["D10"]),
+        ("ac3d9736", ["D2"]),
+        ("loader", ["D1"]),
+        ("load", ["D1"]),
+        ("warp gemv", ["D1"]),
+        ("sm_100", ["D1", "D2"]),
+        ("trips nothing", []),
+        ("%", []),
+        ("_", []),
+        ("'; DROP TABLE", []),
+        ("()[]{}", []),
+    ],
+)
+def test_words(loaded, text, found):
+    assert sorted(codes(text)) == sorted(found)
+
+
+def test_a_lever_is_found_by_an_alias_added_later(loaded, make_actor):
+    from evidence.services import add_alias
+
+    add_alias(make_actor("cleo", "curator"), "warp-spec", "DMA warp")
+    assert codes("dma-warp") == ["D1"]
+
+
+def test_facets_narrow_and_count_what_they_would_show(loaded):
+    assert codes(verdict="DEAD") == ["D1", "D2", "D10"]
+    assert codes(verdict="DEAD,WIN", arch="sm_100") == ["D1", "D2"]
+    assert codes(cause="none", verdict="DEAD") == ["D10"]
+    assert codes(blocking="weak") == ["D2"]
+    assert codes(envelope="fused_megakernel") == ["D1"]
+    assert codes(verdict="NONSENSE") == []
+    found = search_rows(Query(chosen={"verdict": ("DEAD",)}))
+    counts = {option.value: option.count for option in found.facets["verdict"]}
+    assert counts == {"DEAD": 3, "WIN": 2, "UNTESTED": 1}, "a facet does not narrow itself"
+    assert {option.value: option.count for option in found.facets["blocking"]} == {"full": 2, "weak": 1, "none": 0}
+    for name, options in found.facets.items():
+        for option in options:
+            chosen = {"verdict": ("DEAD",), name: (option.value,)}
+            assert option.count == len(search_rows(Query(chosen=chosen)).hits), (name, option)
+
+
+def test_archived_rows_are_kept_apart(loaded, make_actor):
+    from evidence.services import archive_row
+
+    archive_row(make_actor("cleo", "curator"), "U1", reason="a twin")
+    assert "U1" not in codes()
+    assert codes("U1", archived="1") == ["U1"]
+
+
+def test_the_number_of_queries_does_not_grow(loaded, system, django_assert_num_queries):
+    with django_assert_num_queries(2):
+        search_rows(Query(text="gemv warp"))
+    more = MAP
+    for number in range(20, 60):
+        more = more.replace("| D10 |", f"| D{number} | Lever {number} gemv warp | DEAD | m | 2026-01-01 `x` |\n| D10 |")
+    load_sample(system, more)
+    with django_assert_num_queries(2):
+        assert len(search_rows(Query(text="gemv warp")).hits) == 41
+    with django_assert_num_queries(1):
+        search_rows(Query())
+
+
+def test_odd_parameters():
+    params = QueryDict("q=" + "x" * 500 + "&verdict=&verdict=DEAD&colour=red&archived=yes")
+    query = Query.of_params(params)
+    assert (len(query.text), query.chosen, query.archived) == (200, {"verdict": ("DEAD",)}, False)
+
+
+# --- hooks --------------------------------------------------------------------------------------------------------
+
+
+def test_the_top_bars_search(loaded, django_assert_num_queries):
+    with django_assert_num_queries(3):
+        hits = find("loader warp", 5)
+    assert [(hit["title"], hit["kind"], hit["url"]) for hit in hits] == [
+        ("D1 Loader warp", "evidence row", "/evidence/rows/D1/")
+    ]
+    assert find("", 5) == []
+    assert len(find("D1 D2 W1 W2 U1", 2)) == 2
+
+
+def test_links_in_markdown(loaded):
+    assert '<a href="/evidence/rows/D1/"' in render("see [[D1]]")
+    assert 'href="/evidence/levers/split-k/"' in render("see [[lever:splitK]]")
+    assert "<a" not in render("see [[D99]] and [[nothing]] and W1")
+    assert link_to_code("d1") == ("/evidence/rows/D1/", "D1")
+    assert link_to_code("D1 D2") is None
+    assert link_to_lever("nothing") is None
+
+
+def test_turns_are_for_curators_who_may_decide(make_actor, make_user):
+    row = f.evidence_row()
+    ines, cleo = make_actor("ines", "designer"), make_actor("cleo", "curator")
+    proposal = propose_change(
+        ines, row, base_hash=row.head.content_hash, content=changed(row.head.content, bound="less"), reason="x"
+    )
+    flag_row(ines, row.code, reason="x")
+    assert [turn["url"] for turn in turns(cleo.user)] == [f"/evidence/proposals/{proposal.pk}/"]
+    assert turns(ines.user) == []
+    assert turns(make_user("vita", "viewer")) == []
