@@ -114,14 +114,21 @@ class Bench:
     printed: list[str] = field(default_factory=list)
     prepared: dict[str, validate.Prepared] = field(default_factory=dict)
 
-    def session(self, source: str | dict[str, str], plan: PerfPlan | None = None) -> Session:
-        job, contents = make_job(source, kind="capture" if plan else "validate", plan=plan)
+    def session(
+        self, source: str | dict[str, str], plan: PerfPlan | None = None, contract: dict | None = None
+    ) -> Session:
+        job, contents = make_job(source, kind="capture" if plan else "validate", plan=plan, contract=contract)
         if self.supervisor._process is None:
             self.supervisor.start()
         log = CappedLog(LIMITS.log_bytes, self.printed.append)
         self.supervisor._output = log.write
         self.log = log
         return Session(job, contents, self.supervisor, "cpu", time.monotonic() + 120, self.printed.append)
+
+    def prepare(self, contract: dict) -> validate.Prepared:
+        """Run a contract's reference. Raises Failure when it can't be used."""
+        session = self.session(sample("honest_plain"), contract=contract)
+        return validate.prepare_case(session, find_workload(contract, "small"))
 
     def check(self, source: str | dict[str, str]) -> tuple[Outcome, str]:
         """Return outcome and reason or message of a check."""

@@ -1,6 +1,5 @@
 """Every sample of the catalogue ends as its first lines say: cheats are caught, hogs are stopped, honest ones pass."""
 
-import os
 import time
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from .conftest import CATALOGUE, LIMITS, Expectation, sample
 
 SAMPLES = [Expectation.read(path) for path in sorted(CATALOGUE.glob("*.py"))]
 PLAN = PerfPlan(rounds=1, launches=8, warmup=3)
+ROOT = Path(__file__).resolve().parents[2]
 FENCED = sandbox.probe().namespaces
 
 
@@ -99,9 +99,11 @@ def test_a_raised_error_is_in_the_log_with_its_traceback(bench):
 
 def test_files_of_a_bundle_never_stand_in_for_installed_modules(bench):
     shadow = "raise RuntimeError('a shadow module was imported')\n"
-    source = sample("honest_plain").replace("import torch\n", "import json\nimport time\nimport torch\nimport helper\n", 1)
+    source = sample("honest_plain").replace(
+        "import torch\n", "import json\nimport time\nimport torch\nimport helper\n", 1
+    )
     files = {"kernel.py": source, "helper.py": "import v2kb.worker.harness.timers\n"}
-    files |= {name: shadow for name in ("torch.py", "time.py", "json.py", "tensorfile.py", "sitecustomize.py")}
+    files |= dict.fromkeys(("torch.py", "time.py", "json.py", "tensorfile.py", "sitecustomize.py"), shadow)
     outcome, reason = bench.check(files)
     assert outcome.value == "PASS", reason
 
@@ -111,7 +113,8 @@ def test_the_fork_server_never_loads_a_candidate(bench):
     assert bench.check(f"import torch\n{marker} = 'x' * 100\n" + sample("honest_plain"))[0].value == "PASS"
     found = bench.check(
         sample("honest_plain")
-        + "\n\nimport sys\nif 'candidate_kernel' in set(sys.modules) - {__name__}:\n    raise RuntimeError('loaded before')\n"
+        + "\n\nimport gc\nif any(getattr(m, 'candidate_marker_7391', None) for m in gc.get_objects()"
+        " if isinstance(m, type(gc))):\n    raise RuntimeError('loaded before')\n"
     )
     assert found[0].value == "PASS", found[1]
 
@@ -119,10 +122,13 @@ def test_the_fork_server_never_loads_a_candidate(bench):
 @pytest.mark.skipif(not FENCED, reason="needs namespaces (bubblewrap)")
 def test_the_fence_hides_the_rest_of_the_file_system(bench, tmp_path):
     (tmp_path / "token").write_text("secret")
-    own = [str(tmp_path / "token"), str(Path.home()), os.path.abspath("manage.py"), "/work/shared"]
+    own = [str(tmp_path / "token"), str(Path.home()), str(ROOT / "pyproject.toml"), str(ROOT), "/etc", "/usr", "/var"]
     source = sample("honest_plain").replace(
-        "import torch", f"import os\nimport torch\nseen = [p for p in {own!r} if os.path.exists(p + '/.') or os.path.isfile(p)]"
-        "\nif any(os.path.isfile(p) for p in seen):\n    raise RuntimeError(f'sees {seen}')", 1
+        "import torch",
+        "import os\nimport torch\n"
+        f"seen = [p for p in {own!r} if os.path.isfile(p) or (os.path.isdir(p) and os.access(p, os.W_OK))]\n"
+        "if seen:\n    raise RuntimeError(f'sees {seen}')",
+        1,
     )
     outcome, reason = bench.check(source)
     assert outcome.value == "PASS", reason

@@ -29,16 +29,15 @@ def run_queue(name: str, broker_url: str) -> Queue:
     arguments: dict[str, Any] = {}
     if _scheme(broker_url) == "amqp":
         arguments = {"x-queue-type": "quorum", "x-delivery-limit": DELIVERY_LIMIT}
-    return Queue(
-        name, Exchange(name, type="direct"), routing_key=name, durable=True, queue_arguments=arguments
-    )
+    return Queue(name, Exchange(name, type="direct"), routing_key=name, durable=True, queue_arguments=arguments)
 
 
 def configure(app: Celery, broker_url: str, data_dir: Path | str, queues: Iterable[str] = RUN_QUEUES) -> None:
     """Set up `app` for `broker_url`: acknowledge late, one message at a time, JSON only, no result backend.
 
     `embedded://` keeps messages under `data_dir`/broker; `amqp://` gets quorum queues with a delivery limit;
-    `redis://` a long visibility timeout. Both sides must call this with the same queues. Raises ValueError for another scheme.
+    `redis://` a long visibility timeout. Both sides must call this with the same queues. Raises ValueError for
+    another scheme.
     """
     scheme = _scheme(broker_url)
     options: dict[str, Any] = {}
@@ -81,7 +80,5 @@ def _scheme(broker_url: str) -> str:
         "memory": "memory",
     }
     if scheme not in known:
-        raise ValueError(
-            f"The broker URL begins with {scheme!r}; write embedded://, amqp://... or redis://..."
-        )
+        raise ValueError(f"The broker URL begins with {scheme!r}; write embedded://, amqp://... or redis://...")
     return known[scheme]

@@ -34,9 +34,7 @@ log = logging.getLogger(__name__)
 RECOVERY_INTERVAL_S = 1.0
 LOCK_NAME = "owner.lock"
 _QUEUE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,100}\Z")
-_FILE_NAME = re.compile(
-    r"(?P<stamp>\d{20}-\d{10}-\d{10})-(?P<unique>[0-9a-f]{32})\.r(?P<returned>\d{3})\.msg\Z"
-)
+_FILE_NAME = re.compile(r"(?P<stamp>\d{20}-\d{10}-\d{10})-(?P<unique>[0-9a-f]{32})\.r(?P<returned>\d{3})\.msg\Z")
 _sequence = count()
 
 

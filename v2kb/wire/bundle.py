@@ -28,9 +28,7 @@ def check_path(path: str) -> str:
     if not path or len(path) > MAX_PATH:
         raise ValueError(f"The path {path[:40]!r} is empty or longer than {MAX_PATH} characters; shorten it.")
     if path.startswith("/") or "\\" in path or re.match(r"[A-Za-z]:", path):
-        raise ValueError(
-            f"The path {path!r} is absolute or uses backslashes; write it relative, such as lib/tiles.py."
-        )
+        raise ValueError(f"The path {path!r} is absolute or uses backslashes; write it relative, such as lib/tiles.py.")
     for part in path.split("/"):
         if part in ("", ".", ".."):
             raise ValueError(f"The path {path!r} has an empty, '.' or '..' part; write it without detours.")
@@ -61,7 +59,7 @@ class BundleFile(Part):
 
 
 class Bundle(Part):
-    """A kernel version's files by content. Valid only with safe, distinct paths, a present entry and the right digest."""
+    """A kernel version's files by content: safe and distinct paths, a present entry, the right digest."""
 
     digest: Sha256
     language: Literal["python"]

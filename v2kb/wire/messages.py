@@ -52,7 +52,7 @@ class ClaimRequest(Message):
 
 
 class PerfPlan(Part):
-    """`rounds` pairs of fresh processes, each with `launches` timed calls after `warmup`; `first_letter` A is the anchor."""
+    """`rounds` pairs of fresh processes, each with `launches` timed calls after `warmup`; letter A is the anchor."""
 
     rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] = 5
     launches: Annotated[int, Field(ge=1, le=MAX_LAUNCHES)] = 30

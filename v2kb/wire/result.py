@@ -57,7 +57,7 @@ class RoundRun(Part):
 
 
 class RunResult(Message):
-    """The facts of one attempt. `harness_hash` covers the harness's files, `checker_hash` those that compare outputs."""
+    """The facts of one attempt. `harness_hash` covers the harness, `checker_hash` its files that compare outputs."""
 
     outcome: Outcome
     message: Long = ""

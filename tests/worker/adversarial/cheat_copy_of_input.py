@@ -3,8 +3,6 @@
 # expect: FAIL_NUMERIC
 # mode: check
 
-import torch
-
 
 def run(inputs):
     return {"y": inputs["x"]}

@@ -7,7 +7,6 @@ import os
 
 import torch
 
-
 LINES = b'{"event": "exit", "code": 0, "signal": null, "wall_ns": 1, "left_behind": 0}\n{"outcome": "PASS"}\n'
 
 

@@ -5,8 +5,6 @@
 # message: OSError
 
 
-
-
 def run(inputs):
     block = b"x" * (16 * 1024 * 1024)
     number = 0

@@ -3,8 +3,5 @@
 # expect: COMPILE_TIMEOUT
 # mode: check
 
-
-
-
 while True:
     pass

@@ -5,7 +5,6 @@
 
 import torch
 
-
 scratch = {}
 
 

@@ -4,8 +4,6 @@
 # mode: check
 # message: missing
 
-import torch
-
 
 def run(inputs):
     return {}

@@ -4,8 +4,6 @@
 # mode: check
 # message: tile does not divide
 
-import torch
-
 
 def run(inputs):
     raise RuntimeError("tile does not divide")

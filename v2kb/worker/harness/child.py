@@ -56,7 +56,8 @@ def write_status(out: Path, status: dict[str, Any]) -> None:
 
 def _fail(status: dict[str, Any], error: BaseException | None) -> None:
     text = "".join(traceback.format_exception(error))
-    print(text, file=sys.stderr, flush=True)
+    sys.stderr.write(text)
+    sys.stderr.flush()
     status["error"] = {
         "type": type(error).__name__,
         "message": str(error)[:MAX_STATUS_TEXT],

@@ -55,14 +55,18 @@ def check_reference(workload: Workload, reference: Reference) -> str:
             if tensor is None:
                 return f"the reference returns no output named {spec.name!r}; return it"
             if tuple(tensor.shape) != spec.shape:
-                return f"the reference's {spec.name} has shape {list(tensor.shape)}; the contract says {list(spec.shape)}"
+                return (
+                    f"the reference's {spec.name} has shape {list(tensor.shape)}; the contract says {list(spec.shape)}"
+                )
             if tensor.is_floating_point() and not bool(torch.isfinite(tensor).all()):
                 return f"the reference's {spec.name} holds NaN or Inf in {precision}"
     extra = sorted(set(reference.single) - {spec.name for spec in workload.outputs})
     return f"the reference returns {extra[0]!r}, which is no output of the contract" if extra else ""
 
 
-def within_bars(got: torch.Tensor, spec: TensorSpec, reference: Reference, bars: Tolerance) -> tuple[float, float, bool]:
+def within_bars(
+    got: torch.Tensor, spec: TensorSpec, reference: Reference, bars: Tolerance
+) -> tuple[float, float, bool]:
     """Return cosine, rel_max and whether both meet the bars.
 
     The candidate may be nearer to fp64 than the fp32 reference is, so the better of both comparisons counts.
@@ -140,8 +144,7 @@ def null_kernel(workload: Workload, inputs: Tensors, reference: Reference, stale
         attempts.append((f"a copy of {name}", copies))
     for label, outputs in attempts:
         if all(
-            outputs[spec.name] is not None
-            and within_bars(outputs[spec.name], spec, reference, workload.tolerance)[2]
+            outputs[spec.name] is not None and within_bars(outputs[spec.name], spec, reference, workload.tolerance)[2]
             for spec in workload.outputs
         ):
             return label

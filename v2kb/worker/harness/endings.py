@@ -6,14 +6,24 @@ from typing import Any
 from v2kb.wire import Limits, Outcome
 from v2kb.worker.harness.supervisor import Ending
 
-_MEMORY_WORDS = ("can't allocate memory", "cannot allocate memory", "not enough memory", "out of memory",
-                 "unable to mmap", "std::bad_alloc")
+_MEMORY_WORDS = (
+    "can't allocate memory",
+    "cannot allocate memory",
+    "not enough memory",
+    "out of memory",
+    "unable to mmap",
+    "std::bad_alloc",
+)
 _DEVICE_WORDS = {
     "illegal memory access": Outcome.IMA,
     "misaligned address": Outcome.MISALIGNED,
 }
-_WHERE = {"load": "while it was loaded", "call": "when it was called", "warm-up": "during warm-up",
-          "timed calls": "during the timed calls"}
+_WHERE = {
+    "load": "while it was loaded",
+    "call": "when it was called",
+    "warm-up": "during warm-up",
+    "timed calls": "during the timed calls",
+}
 MAX_SHOWN = 1500
 
 

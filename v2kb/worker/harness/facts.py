@@ -72,8 +72,11 @@ def environment(device: str) -> dict[str, str]:
         "load_before": " ".join(f"{load:.2f}" for load in os.getloadavg()),
     }
     if device == "cuda":
-        found |= {"card": query_card("name"), "driver": query_card("driver_version"),
-                  "power_limit_w": query_card("power.limit")}
+        found |= {
+            "card": query_card("name"),
+            "driver": query_card("driver_version"),
+            "power_limit_w": query_card("power.limit"),
+        }
     with contextlib.suppress(importlib.metadata.PackageNotFoundError):
         found["triton"] = importlib.metadata.version("triton")
     return found

@@ -3,8 +3,10 @@
 Levels, strongest first:
   bwrap+uid      bubblewrap started by root: own namespaces, no network, minimal read-only view, an unused user id
   bwrap          the same started by an ordinary user, in a user namespace
-  process-group  no bubblewrap: own session, resource limits and a watcher, but the candidate sees the file system
-                 and the network. Visible in every result.
+  process-group+uid, process-group
+                 no bubblewrap: own session, resource limits and a watcher, but the candidate sees the file system
+                 and the network. Started by root it gets an unused user id where that user can read the interpreter;
+                 where it can't, the limit on processes is only watched. Visible in every result.
 """
 
 import functools
@@ -16,6 +18,7 @@ import sys
 import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import v2kb
 
@@ -24,8 +27,20 @@ TEMP_BYTES = 256 * 1024 * 1024
 PROBE_TIMEOUT_S = 20
 PROJECT_ROOT = Path(v2kb.__path__[0]).resolve().parent
 _UID_FIRST, _UID_COUNT = 61_000, 4_000
-_SYSTEM = ("/usr", "/lib", "/lib64", "/bin", "/sbin", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d",
-           "/etc/alternatives", "/etc/passwd", "/etc/nsswitch.conf", "/sys/devices/system/cpu")
+_SYSTEM = (
+    "/usr",
+    "/lib",
+    "/lib64",
+    "/bin",
+    "/sbin",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/alternatives",
+    "/etc/passwd",
+    "/etc/nsswitch.conf",
+    "/sys/devices/system/cpu",
+)
 _CODE = ("v2kb/__init__.py", "v2kb/worker")
 _GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset")
 _GPU_PATHS = ("/usr/local/nvidia", "/usr/local/cuda", "/opt/nvidia", "/proc/driver/nvidia")
@@ -53,7 +68,9 @@ class Sandbox:
         for name in ("in", "out", "tmp"):
             (workspace / name).mkdir()
         if self.uid is not None:
-            os.chown(workspace / "out", self.uid, self.uid)
+            workspace.chmod(0o711)
+            for name in ("out", "tmp"):
+                os.chown(workspace / name, self.uid, self.uid)
 
     def command(self, workspace: Path, python_code: str, argument: str) -> list[str]:
         """Return the command that runs `python_code` in isolated mode inside the fence."""
@@ -65,11 +82,21 @@ class Sandbox:
     def environment(self, workspace: Path) -> dict[str, str]:
         """Return the whole environment of the fenced processes: nothing of the worker's own goes in."""
         home = self.paths(workspace)["tmp"]
-        keep = {name: os.environ[name] for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME",
-                                                   "TRITON_PTXAS_PATH", "TZ") if name in os.environ}
-        return keep | {"PATH": "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin", "HOME": home, "TMPDIR": home,
-                       "USER": "kernel", "LANG": "C.UTF-8", "PYTHONHASHSEED": "0",
-                       "TRITON_CACHE_DIR": f"{home}/triton", "TORCHINDUCTOR_CACHE_DIR": f"{home}/inductor"}
+        keep = {
+            name: os.environ[name]
+            for name in ("LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_HOME", "TRITON_PTXAS_PATH", "TZ")
+            if name in os.environ
+        }
+        return keep | {
+            "PATH": "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin",
+            "HOME": home,
+            "TMPDIR": home,
+            "USER": "kernel",
+            "LANG": "C.UTF-8",
+            "PYTHONHASHSEED": "0",
+            "TRITON_CACHE_DIR": f"{home}/triton",
+            "TORCHINDUCTOR_CACHE_DIR": f"{home}/inductor",
+        }
 
 
 def python_paths() -> list[str]:
@@ -80,17 +107,22 @@ def python_paths() -> list[str]:
 @functools.cache
 def probe() -> Sandbox:
     """Find the strongest level that works here, by starting an interpreter in it."""
-    if shutil.which("bwrap"):
-        as_root = os.geteuid() == 0
-        candidate = Sandbox("bwrap+uid", uid=_unused_uid()) if as_root else Sandbox("bwrap")
-        command = [*_bwrap(as_root), *_binds(None), sys.executable, "-I", "-c", "import encodings"]
-        try:
-            done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False)
-        except (OSError, subprocess.TimeoutExpired):
-            done = None
-        if done is not None and done.returncode == 0:
-            return candidate
+    as_root = os.geteuid() == 0
+    python = [sys.executable, "-I", "-c", f"import encodings, os; os.stat({str(PROJECT_ROOT / 'v2kb/worker')!r})"]
+    if shutil.which("bwrap") and _works([*_bwrap(as_root), *_binds(None), *python]):
+        return Sandbox("bwrap+uid", uid=_unused_uid()) if as_root else Sandbox("bwrap")
+    uid = _unused_uid()
+    if as_root and _works(python, user=uid, group=uid, extra_groups=[]):
+        return Sandbox("process-group+uid", uid=uid)
     return Sandbox("process-group")
+
+
+def _works(command: list[str], **options: Any) -> bool:
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=PROBE_TIMEOUT_S, check=False, cwd="/", **options)
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return done.returncode == 0
 
 
 def fresh() -> Sandbox:
@@ -118,7 +150,7 @@ def _binds(workspace: Path | None) -> list[str]:
     arguments += ["--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", "/tmp"]
     made: set[str] = set()
     for path in _readable_paths():
-        arguments += _parents(path, made) + ["--ro-bind", path, path]
+        arguments += [*_parents(path, made), "--ro-bind", path, path]
     for device in [*_GPU_DEVICES, *(f"/dev/nvidia{index}" for index in range(16))]:
         if os.path.exists(device):
             arguments += ["--dev-bind", device, device]

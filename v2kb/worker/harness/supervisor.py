@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import select
 import shutil
 import signal
@@ -26,6 +27,8 @@ POLL_S = 0.05
 INSPECT_EVERY_S = 0.25
 DRAIN_S = 5.0
 FENCE_PROCESSES = 2
+FORK_SERVER_LEAST_BYTES = 24 * 1024 * 1024
+"""A process with torch imported holds more than this, the fence's own processes far less."""
 STATUS_LIMIT_BYTES = 4 * 1024 * 1024
 
 
@@ -84,8 +87,6 @@ class Supervisor:
 
     def __enter__(self) -> "Supervisor":
         self.sandbox.prepare(self.workspace)
-        if self.sandbox.uid is not None:
-            self.workspace.chmod(0o711)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -94,14 +95,21 @@ class Supervisor:
 
     def start(self) -> None:
         """Start the fork server and return at once; the first run waits until it is ready."""
+        self._ready, self._answers = False, b""
         log_read, log_write = os.pipe()
         config = {"uid": self.sandbox.uid, "log_fd": log_write, "wipe": self._wipe_folders(), "preload": []}
         code = zygote.CODE.format(paths=sandbox.python_paths())
         command = self.sandbox.command(self.workspace, code, json.dumps(config))
         try:
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log_write, pass_fds=[log_write],
-                env=self.sandbox.environment(self.workspace), cwd=self.workspace / "tmp", start_new_session=True,
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log_write,
+                pass_fds=[log_write],
+                env=self.sandbox.environment(self.workspace),
+                cwd=self.workspace / "tmp",
+                start_new_session=True,
             )
         except OSError as error:
             raise InfraError(f"The fork server could not be started: {error}.") from error
@@ -119,12 +127,11 @@ class Supervisor:
                 self._log_bytes += len(data)
                 self._output(data)
 
-    def run(
-        self, task: dict[str, Any], deadlines: Deadlines, on_poll: Callable[[], None] | None = None
-    ) -> Ending:
+    def run(self, task: dict[str, Any], deadlines: Deadlines, on_poll: Callable[[], None] | None = None) -> Ending:
         """Run a task in a fresh process and return how it ended. Clears `out` first.
 
-        Raises InfraError when the fork server can't be used and Stopped when the caller asked to stop; both leave it dead.
+        Raises InfraError when the fork server can't be used and Stopped when the caller asked to stop; both leave it
+        dead.
         """
         self._wait_ready()
         self.clear_out()
@@ -165,7 +172,7 @@ class Supervisor:
     def _limits(self, deadlines: Deadlines) -> dict[str, Any]:
         processes = self.limits.processes
         if not self.sandbox.namespaces:  # the kernel counts all of this user's threads on the machine
-            processes += _threads_of_this_user()
+            processes += _threads_of(os.getuid() if self.sandbox.uid is None else self.sandbox.uid)
         return {
             "file_bytes": self.limits.output_bytes,
             "cpu_s": int((deadlines.compile_s + deadlines.case_s) * (os.cpu_count() or 1)) + 10,
@@ -284,28 +291,23 @@ def _overdue(now: float, load_end: float, case_end: float | None, job_end: float
 
 
 def _tree_sizes(root: int) -> list[int]:
-    """Resident bytes of each process of the run, beyond what it shares with the fork server by forking."""
+    """Bytes of memory that each process of the run holds beyond what it got from the fork server by forking."""
     try:
         below = psutil.Process(root).children(recursive=True)
     except psutil.NoSuchProcess:
         return []
-    sizes: list[tuple[int, int]] = []
-    for process in below:
-        with contextlib.suppress(psutil.Error):
-            sizes.append((process.pid, process.memory_info().rss))
-    shared = _fork_server_rss(root, sizes)
-    return [max(0, rss - shared) for _, rss in sizes]
+    sizes = [(process.pid, _own_memory(process.pid)) for process in sorted(below, key=lambda process: process.pid)]
+    server = next((size for _, size in [(root, _own_memory(root)), *sizes] if size > FORK_SERVER_LEAST_BYTES), 0)
+    return [max(0, size - server) for _, size in sizes]
 
 
-def _fork_server_rss(root: int, sizes: list[tuple[int, int]]) -> int:
-    """The fork server is the first process below the fence that has imported torch; without a fence, the root."""
-    if not sizes:
+def _own_memory(pid: int) -> int:
+    """Anonymous and shared resident memory; a fork has all of its parent's, so the difference is its own."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(errors="replace")
+    except OSError:
         return 0
-    with contextlib.suppress(psutil.Error):
-        if "bwrap" not in psutil.Process(root).name():
-            return psutil.Process(root).memory_info().rss
-    large = [rss for _, rss in sorted(sizes) if rss > 64 * 1024 * 1024]
-    return large[0] if large else 0
+    return sum(int(kib) * 1024 for kib in re.findall(r"^Rss(?:Anon|Shmem):\s*(\d+) kB", status, re.M))
 
 
 def _bytes_in(folder: Path) -> int:
@@ -316,8 +318,8 @@ def _bytes_in(folder: Path) -> int:
     return total
 
 
-def _threads_of_this_user() -> int:
-    uid, total = os.getuid(), 0
+def _threads_of(uid: int) -> int:
+    total = 0
     for process in psutil.process_iter(["uids", "num_threads"]):
         if process.info["uids"] is not None and process.info["uids"].real == uid:
             total += process.info["num_threads"] or 1

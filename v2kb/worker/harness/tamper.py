@@ -61,9 +61,7 @@ def _settings() -> Snapshot:
 def changes(before: Snapshot, after: Snapshot) -> list[str]:
     """Return the names whose value is another one now. Names that are new don't count: lazy imports add some."""
     missing = object()
-    return sorted(
-        name for name, value in before.items() if not _same(value, after.get(name, missing))
-    )
+    return sorted(name for name, value in before.items() if not _same(value, after.get(name, missing)))
 
 
 def _same(old: Any, new: Any) -> bool:

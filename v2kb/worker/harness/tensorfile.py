@@ -89,9 +89,7 @@ def _parse(data: bytearray, name: str) -> dict[str, torch.Tensor]:
         if position + size > len(data):
             raise BadTensorFile(f"{name} ends before the bytes of {entry['name'][:40]!r}")
         raw = torch.frombuffer(data, dtype=torch.uint8, count=size, offset=position) if size else torch.empty(0)
-        tensors[entry["name"]] = (
-            raw.clone().view(dtype).reshape(shape) if size else torch.empty(shape, dtype=dtype)
-        )
+        tensors[entry["name"]] = raw.clone().view(dtype).reshape(shape) if size else torch.empty(shape, dtype=dtype)
         position += size
     if position != len(data):
         raise BadTensorFile(f"{name} has {len(data) - position} bytes more than its header says")

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from v2kb.wire import Bundle, CaseResult, OutputResult, Outcome
+from v2kb.wire import Bundle, CaseResult, Outcome, OutputResult
 from v2kb.worker.harness.compare import Reference, compare_output, merge_outputs, null_kernel
 from v2kb.worker.harness.endings import Failure, raise_for_ending
 from v2kb.worker.harness.inputs import Workload, make_inputs, seed_label

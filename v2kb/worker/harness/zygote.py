@@ -4,6 +4,7 @@ It runs inside the fence. Commands come as JSON lines on stdin, answers go as JS
 the forked process before anything of a candidate is read. What the forked process prints goes to the log pipe.
 """
 
+import contextlib
 import ctypes
 import importlib
 import json
@@ -100,21 +101,19 @@ def _kill_descendants() -> int:
     deadline = time.monotonic() + REAP_TIMEOUT_S
     while time.monotonic() < deadline:
         found = descendants(os.getpid())
+        _reap_zombies()
         if not found:
             break
         seen.update(found)
         for signal_number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in found:
                 _signal(pid, signal_number)
-        _reap_zombies()
     return len(seen)
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 def _reap_zombies() -> None:
@@ -152,10 +151,8 @@ def _become_run(command: dict, config: dict) -> None:
         traceback.print_exc()
     finally:
         for stream in (sys.stdout, sys.stderr):
-            try:
+            with contextlib.suppress(OSError, ValueError):
                 stream.flush()
-            except (OSError, ValueError):
-                pass
         os._exit(code)
 
 
