@@ -118,6 +118,15 @@ def test_null_comes_before_regress_and_killed():
     assert verdict(BASE, BASE, plan={"delta_percent": "0"}).judgement == "KILLED"
 
 
+def test_null_asks_the_ninety_percent_interval():
+    found = verdict(BASE, [a * math.exp(d) for a, d in zip(BASE, (0.005, -0.005, 0.0), strict=True)])
+    wide, narrow = found.primary.interval(0.95), found.primary.interval(0.90)
+    margin = found.thresholds.margin
+    assert -margin < narrow.low < narrow.high < margin
+    assert wide.low < -margin < margin < wide.high
+    assert found.judgement == "NULL"
+
+
 def test_regress_comes_before_killed():
     found = verdict(BASE, REGRESS)
     assert found.primary.interval().low > found.thresholds.bar
@@ -156,7 +165,8 @@ def test_absolute_thresholds_follow_the_anchor():
 def test_a_small_kernel_on_a_coarse_timer_decides_nothing():
     found = verdict((2.30, 2.31, 2.30), (2.21, 2.22, 2.21), timer_tick=0.032)
     assert found.primary.mean < 0
-    assert found.judgement == "INCONCLUSIVE"
+    assert (found.judgement, found.rounds_to_settle) == ("INCONCLUSIVE", None)
+    assert "bar is under three ticks" in found.as_document()["next_action"]
 
 
 @pytest.mark.parametrize("candidate", [(95.0, 96.0, 94.5), (105.0, 106.0, 104.5)])
@@ -167,6 +177,14 @@ def test_a_difference_under_three_ticks_is_neither_win_nor_regress(candidate):
     assert coarse.judgement == "INCONCLUSIVE"
     assert coarse.rounds_to_settle is None
     assert "three ticks" in coarse.as_document()["sentence"]
+
+
+def test_a_difference_under_three_ticks_above_a_bar_that_is_not():
+    gain = [a * r for a, r in zip(BASE * 3, (0.955, 0.956, 0.957) * 3, strict=True)]
+    assert verdict(BASE * 3, gain, timer_tick=1.0).judgement == "WIN"
+    slower = [a * r for a, r in zip(BASE * 3, (1.020, 1.021, 1.022) * 3, strict=True)]
+    assert verdict(BASE * 3, slower, timer_tick=0.5).judgement == "REGRESS"
+    assert verdict(BASE * 3, slower, timer_tick=0.9).judgement == "KILLED"
 
 
 # --- gates --------------------------------------------------------------------------------------------------------

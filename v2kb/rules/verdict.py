@@ -78,7 +78,7 @@ def judge(deciding: DecidingSession, registration: Registration, policy: JudgePo
         judgement, held_back = _judge_primary(effects, prereg, thresholds, held_back)
         against = _against_prediction(effects.primary, prereg, thresholds) if judgement == WIN else ""
     settle = None
-    if judgement == INCONCLUSIVE and held_back == NOISE and -bar >= resolution(effects.tick_share):
+    if judgement == INCONCLUSIVE and held_back == NOISE:
         settle = rounds_to_settle(effects.primary.mean, effects.primary.sd, bar, prereg.level)
     disposition, why = _disposition(judgement, effects.primary, session, prereg, thresholds)
     return Verdict(
@@ -108,8 +108,10 @@ def _judge_primary(effects: Effects, prereg: Prereg, thresholds: Thresholds, hel
         return INCONCLUSIVE, held_back
     if judgement != INCONCLUSIVE:
         return judgement, ""
+    if -thresholds.bar < resolution(ticks):
+        return INCONCLUSIVE, "The registered bar is under three ticks of the timer. Measure a larger workload."
     if judge_interval(primary, thresholds, prereg.level) != INCONCLUSIVE:
-        return INCONCLUSIVE, "The difference is under three ticks of the timer."
+        return INCONCLUSIVE, "The difference is under three ticks of the timer. Measure a larger workload."
     return INCONCLUSIVE, NOISE
 
 
