@@ -7,3 +7,6 @@ class KernelsConfig(AppConfig):
 
     def ready(self) -> None:
         from kernels import guards  # noqa: F401
+        from kernels.registration import register_hooks
+
+        register_hooks()

@@ -6,3 +6,7 @@ from django.core.asgi import get_asgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "v2kb.settings")
 application = get_asgi_application()
+
+from v2kb.core.checks import refuse_without_guards  # noqa: E402
+
+refuse_without_guards()

@@ -6,3 +6,7 @@ from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "v2kb.settings")
 application = get_wsgi_application()
+
+from v2kb.core.checks import refuse_without_guards  # noqa: E402
+
+refuse_without_guards()

@@ -4,6 +4,7 @@ import random
 import secrets
 from typing import Any
 
+from django.conf import settings
 from django.utils import timezone
 
 from kernels import policies
@@ -86,7 +87,7 @@ def submit_run(
         anchor=against,
         workloads=names,
         plan=plan,
-        limits=Limits(),
+        limits=Limits(total_s=settings.RUN_TOTAL_S),
         seed_secret=secrets.token_hex(24),
     )
     run = Run.objects.create(

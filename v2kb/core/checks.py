@@ -3,13 +3,16 @@
 from collections.abc import Sequence
 
 from django.core.checks import CheckMessage, Error
+from django.core.management import call_command
 from django.db import DatabaseError
 
 from v2kb.core.guards.install import missing_triggers
 
+GUARDS_TAG = "guards"
+
 
 def guards_are_in_place(databases: Sequence[str] | None = None, **_: object) -> list[CheckMessage]:
-    """One error for each guard that the database lacks."""
+    """One error for each database, naming the guards that it lacks."""
     problems: list[CheckMessage] = []
     for using in databases or []:
         try:
@@ -17,12 +20,17 @@ def guards_are_in_place(databases: Sequence[str] | None = None, **_: object) -> 
         except DatabaseError as error:
             problems.append(Error(f"The guards of database {using} can't be read: {error}", id="v2kb.E001"))
             continue
-        problems += [
-            Error(
-                f"Database {using} lacks the guard {name}.",
-                hint="Run `manage.py migrate`; it installs every guard again.",
-                id="v2kb.E002",
+        if missing:
+            problems.append(
+                Error(
+                    f"Database {using} lacks {len(missing)} guards: {', '.join(missing)}.",
+                    hint="Run `manage.py migrate`; it installs every guard again.",
+                    id="v2kb.E002",
+                )
             )
-            for name in missing
-        ]
     return problems
+
+
+def refuse_without_guards() -> None:
+    """Raise SystemCheckError unless every guard is in place; servers call it before they serve."""
+    call_command("check", deploy=True, tags=[GUARDS_TAG], databases=["default"], verbosity=0)

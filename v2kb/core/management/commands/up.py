@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 from django.core.management import BaseCommand, CommandError, call_command
 
+from v2kb.core.checks import refuse_without_guards
 from v2kb.core.children import Child, stop_all
 from v2kb.core.registry import STARTERS
 from v2kb.environment import REQUIREMENTS
@@ -84,7 +85,7 @@ class Command(BaseCommand):
                 f"{settings.DATA_DIR} can't be written ({error.strerror}). Set V2KB_DATA_DIR."
             ) from error
         call_command("migrate", verbosity=0)
-        call_command("check", databases=["default"], verbosity=0)
+        refuse_without_guards()
         if not static_files_are_current():
             call_command("collectstatic", interactive=False, verbosity=0)
         if not options["no_starter"]:

@@ -1,0 +1,148 @@
+"""What this app puts into the hooks that core and evidence offer."""
+
+from typing import Any
+
+from django.urls import reverse
+
+from evidence.models import EvidenceRow
+from kernels.models import Kernel, Op, Position, Run, Spec, SpecRevision
+from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing
+from kernels.starter import load_starter
+from v2kb.core.models import User
+from v2kb.core.registry import LINKS, SEARCHES, STARTERS, TURNS, add_panel
+from v2kb.rules.states import STALE
+
+REVIEWERS = ("reviewer_correctness", "reviewer_performance", "curator")
+
+
+def register_hooks() -> None:
+    """Fill the registries; called once, when the app is ready."""
+    STARTERS.add("starter data", load_starter)
+    TURNS.add("reviews", reviews_waiting)
+    TURNS.add("own specs", own_specs_waiting)
+    LINKS.add("spec", spec_link)
+    LINKS.add("run", run_link)
+    SEARCHES.add("specs", search_specs)
+    SEARCHES.add("ops", search_ops)
+    SEARCHES.add("kernels", search_kernels)
+    SEARCHES.add("runs", search_runs)
+    add_panel("evidence.evidencerow", cited_by)
+
+
+def reviews_waiting(user: User) -> list[dict[str, Any]]:
+    """Revisions in review that this user may judge and has not judged yet."""
+    roles = set(user.groups.values_list("name", flat=True))
+    if not roles.intersection(REVIEWERS):
+        return []
+    waiting = (
+        SpecRevision.objects.filter(head_of__archived_at__isnull=True, submission__isnull=False, approval__isnull=True)
+        .exclude(spec__revisions__author=user)
+        .exclude(pk__in=Position.objects.filter(user=user).values("revision"))
+        .select_related("spec", "submission")
+    )
+    if roles.isdisjoint(("reviewer_correctness", "reviewer_performance")):
+        waiting = [revision for revision in waiting if any(c["new_mechanism"] for c in revision.content["choices"])]
+    return [
+        {
+            "title": f"Review {revision.spec}",
+            "why": f"revision {revision.number} was handed in",
+            "since": revision.submission.at,
+            "url": revision.spec.get_absolute_url(),
+        }
+        for revision in waiting
+    ]
+
+
+def own_specs_waiting(user: User) -> list[dict[str, Any]]:
+    """The user's own specs that went stale or have a reviewer who wants to discuss."""
+    specs = list(Spec.objects.filter(created_by=user, archived_at__isnull=True, head__isnull=False).select_related("head"))
+    if not specs:
+        return []
+    statuses = spec_statuses(specs)
+    turns = [
+        {
+            "title": f"{spec} is stale",
+            "why": statuses[spec.pk].reason,
+            "since": spec.head.created_at,
+            "url": spec.get_absolute_url(),
+        }
+        for spec in specs
+        if statuses[spec.pk].state == STALE
+    ]
+    discussed = Position.objects.filter(
+        revision__in=[spec.head_id for spec in specs], position=Position.Kind.DISCUSS, revision__approval__isnull=True
+    ).select_related("revision__spec", "user")
+    return turns + [
+        {
+            "title": f"Answer on {position.revision.spec}",
+            "why": f"{position.user.display_name} wants to discuss {position.aspect}",
+            "since": position.at,
+            "url": position.revision.spec.get_absolute_url(),
+        }
+        for position in discussed
+    ]
+
+
+def spec_link(target: str) -> tuple[str, str] | None:
+    """[[spec:S1]]."""
+    spec = Spec.objects.filter(code__iexact=target).first()
+    return (spec.get_absolute_url(), spec.code) if spec else None
+
+
+def run_link(target: str) -> tuple[str, str] | None:
+    """[[run:R...]]."""
+    run = Run.objects.filter(public_id=target).first()
+    return (run.get_absolute_url(), run.public_id) if run else None
+
+
+def _hit(obj: Any, title: str, snippet: str, why: str) -> dict[str, Any]:
+    return {"title": title, "url": obj.get_absolute_url(), "snippet": snippet, "why": why}
+
+
+def search_specs(query: str, limit: int) -> list[dict[str, Any]]:
+    """Specs by code or title."""
+    found = Spec.objects.filter(code__iexact=query) | Spec.objects.filter(title__icontains=query)
+    return [_hit(s, str(s), "", "code" if s.code.lower() == query.lower() else "title") for s in found[:limit]]
+
+
+def search_ops(query: str, limit: int) -> list[dict[str, Any]]:
+    """Ops by name or title."""
+    found = Op.objects.filter(slug__icontains=query) | Op.objects.filter(title__icontains=query)
+    return [_hit(op, op.title, op.slug, "") for op in found[:limit]]
+
+
+def search_kernels(query: str, limit: int) -> list[dict[str, Any]]:
+    """Kernels by name, title or version digest."""
+    found = (
+        Kernel.objects.filter(slug__icontains=query)
+        | Kernel.objects.filter(title__icontains=query)
+        | Kernel.objects.filter(versions__digest__startswith=query.lower())
+    ).distinct()
+    return [_hit(kernel, kernel.title, kernel.slug, "") for kernel in found[:limit]]
+
+
+def search_runs(query: str, limit: int) -> list[dict[str, Any]]:
+    """Runs by public id."""
+    found = Run.objects.filter(public_id__istartswith=query).select_related("op")
+    return [_hit(run, run.public_id, f"{run.get_kind_display()} for {run.op.title}", "id") for run in found[:limit]]
+
+
+def cited_by(request: Any, row: EvidenceRow) -> dict[str, Any] | None:
+    """Specs whose newest revision cites this row, and whether their approval still holds."""
+    citations = specs_citing(row.pk)
+    if not citations:
+        return None
+    statuses = spec_statuses({c.revision.spec for c in citations})
+    lines = [
+        {
+            "spec": c.revision.spec,
+            "url": reverse("kernels:spec_detail", args=[c.revision.spec.code]),
+            "choice": c.choice_id,
+            "stance": c.stance,
+            "state": statuses[c.revision.spec_id].state,
+            "holds": statuses[c.revision.spec_id].state in MAY_BUILD,
+            "moved": c.evidence_id != row.head_id,
+        }
+        for c in citations
+    ]
+    return {"title": "Cited by", "template": "kernels/parts/cited_by.html", "context": {"lines": lines}}
