@@ -321,6 +321,7 @@ def test_samples_table_keeps_the_order_and_leaves_unknown_clocks_open():
     ]
 
 
+@pytest.mark.urls("tests.browser.frame_urls")
 def test_styleguide_shows_every_component(rf, django_user_model):
     request = rf.get("/styleguide/")
     request.user = django_user_model(username="dora")
