@@ -1,6 +1,6 @@
 """REST, read only: documents, revisions' sections, snapshots, families, kernels, guidelines."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_serializer
 from rest_framework import serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -13,6 +13,7 @@ from references.models import Document, DocumentRevision, Family, Guideline, Sec
 from v2kb.core.errors import Missing
 
 
+@extend_schema_serializer(component_name="DocumentRevision")
 class RevisionSerializer(serializers.ModelSerializer):
     """A revision without its text."""
 
@@ -124,9 +125,9 @@ class DocumentViewSet(viewsets.ReadOnlyModelViewSet):
         """The section that a citation names."""
         document = selectors.get_document(slug)
         revision = document.head
-        wanted = request.query_params.get("revision", "")
+        wanted = request.query_params.get("revision", "").replace("\x00", " ")[:64]
         if wanted and wanted != revision.content_hash:
-            revision = document.revisions.filter(content_hash=wanted[:64]).order_by("-number").first()
+            revision = document.revisions.filter(content_hash=wanted).order_by("-number").first()
             if revision is None:
                 raise Missing("references.no_revision", f"{slug} has no such revision.", fix="List its revisions.")
         revision.document = document

@@ -107,6 +107,7 @@ else:
 
 CACHES = {
     "default": {"BACKEND": "django.core.cache.backends.db.DatabaseCache", "LOCATION": "core_cache"},
+    "process": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "LOCATION": "process"},
 }
 
 # Sign-in
@@ -180,20 +181,23 @@ REST_FRAMEWORK = {
         "knox.auth.TokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
-    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PERMISSION_CLASSES": ["v2kb.api.permissions.SignedIn"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_PARSER_CLASSES": [
-        "rest_framework.parsers.JSONParser",
+        "v2kb.api.parsers.StrictJSONParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_PAGINATION_CLASS": "v2kb.api.pagination.Pages",
     "DEFAULT_FILTER_BACKENDS": ["django_filters.rest_framework.DjangoFilterBackend"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "DEFAULT_THROTTLE_CLASSES": ["rest_framework.throttling.UserRateThrottle"],
+    "DEFAULT_METADATA_CLASS": None,
+    "DEFAULT_THROTTLE_CLASSES": ["v2kb.api.throttles.UserThrottle"],
     "DEFAULT_THROTTLE_RATES": {
         "user": env.str("V2KB_API_RATE", default="6000/hour"),
         "token": env.str("V2KB_TOKEN_RATE", default="20/hour"),
     },
+    # Without a proxy of our own the X-Forwarded-For header is whatever a client writes.
+    "NUM_PROXIES": 1 if env.bool("V2KB_BEHIND_PROXY", default=False) else 0,
     "EXCEPTION_HANDLER": "v2kb.api.errors.handle",
     "UNAUTHENTICATED_USER": None,
 }
@@ -206,6 +210,19 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api/v1",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {
+        "AnchorState": "kernels.models.Anchor.State",
+        "ProposalState": "evidence.models.Proposal.State",
+        "RunKind": "kernels.models.Run.Kind",
+        "RunState": "kernels.models.Run.State",
+        "SpecState": "v2kb.rules.states.SPEC_STATES",
+        "SupersessionKind": "evidence.models.Supersession.Kind",
+    },
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "v2kb.api.schema.add_errors",
+    ],
 }
 
 LOGGING = {

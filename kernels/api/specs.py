@@ -1,0 +1,272 @@
+"""REST of specs: list with derived states, begin, own draft, checks and gate of posted content, differences."""
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import mixins, serializers, viewsets
+from rest_framework.decorators import action
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from kernels.filtersets import SpecFilter
+from kernels.models import Op, Spec, SpecDraft, SpecRevision
+from kernels.selectors.checks import checks_document, report_of
+from kernels.selectors.gate import gate_preview
+from kernels.selectors.specs import spec_statuses
+from kernels.services import posting, specs
+from v2kb.core.actor import actor_from_request
+from v2kb.core.errors import Missing
+from v2kb.core.rest import Document, Input, Text, find, read
+from v2kb.rules.spec_diff import spec_diff
+from v2kb.rules.states import SPEC_STATES
+
+CODE_OF_SPEC = OpenApiParameter("code", str, OpenApiParameter.PATH, description="Code of the spec, such as S1.")
+CODE = r"[A-Za-z]\d{1,9}"
+
+
+class RevisionSummary(serializers.ModelSerializer):
+    """A revision without its content."""
+
+    author = serializers.CharField(source="author.username")
+    checks = serializers.SerializerMethodField(help_text="Whether the spec rules passed when it was saved, and counts.")
+
+    class Meta:
+        model = SpecRevision
+        fields = ["number", "content_hash", "author", "reason", "created_at", "checks"]
+
+    def get_checks(self, revision: SpecRevision) -> dict[str, Any]:
+        return revision.checks.get("summary", {})
+
+
+class MovedPin(serializers.Serializer):
+    """An evidence row that changed materially since the approved revision pinned it."""
+
+    choice_id = serializers.CharField()
+    code = serializers.CharField()
+    pinned_number = serializers.IntegerField()
+    head_number = serializers.IntegerField()
+    sentences = serializers.ListField(child=serializers.CharField())
+
+
+class SpecSerializer(serializers.ModelSerializer):
+    """A spec with the state that its rows give it."""
+
+    ops = serializers.SlugRelatedField(slug_field="slug", many=True, read_only=True)
+    state = serializers.ChoiceField(choices=SPEC_STATES, source="status.state")
+    state_reason = serializers.CharField(source="status.reason")
+    moved_pins = MovedPin(many=True, source="status.moved")
+    head = RevisionSummary(allow_null=True)
+    created_by = serializers.CharField(source="created_by.username")
+
+    class Meta:
+        model = Spec
+        fields = [
+            "code", "title", "ops", "state", "state_reason", "moved_pins", "head", "created_by", "created_at",
+            "archived_at",
+        ]  # fmt: skip
+
+
+class DraftSerializer(serializers.ModelSerializer):
+    """One's own draft."""
+
+    base = serializers.CharField(source="base.content_hash", default="", help_text="Revision that it began from.")
+    content = Document()
+
+    class Meta:
+        model = SpecDraft
+        fields = ["version", "base", "content", "updated_at"]
+
+
+class FindingSerializer(serializers.Serializer):
+    """What one rule says of one place of the document."""
+
+    rule = serializers.CharField()
+    severity = serializers.CharField()
+    path = serializers.CharField()
+    message = serializers.CharField()
+    fix = serializers.CharField()
+    kind = serializers.CharField()
+    version = serializers.IntegerField()
+    source = serializers.CharField()
+    state = serializers.CharField()
+    also = serializers.ListField(child=serializers.CharField())
+    facts = Document()
+
+
+class Checks(serializers.Serializer):
+    """What the spec rules say."""
+
+    summary = Document()
+    findings = FindingSerializer(many=True)
+
+
+class GateLine(serializers.Serializer):
+    """One gate rule on one choice."""
+
+    rule = serializers.CharField()
+    version = serializers.CharField()
+    choice = serializers.CharField()
+    status = serializers.CharField()
+    message = serializers.CharField()
+    field = serializers.CharField()
+    fix = serializers.CharField()
+    inputs = Document()
+    what_would_change = serializers.ListField(child=serializers.CharField())
+
+
+class Gate(serializers.Serializer):
+    """What the anti-loop gate says now; nothing is stored."""
+
+    gate_version = serializers.CharField()
+    passed = serializers.BooleanField()
+    summary = serializers.CharField()
+    lines = GateLine(many=True)
+
+
+class ChangeSerializer(serializers.Serializer):
+    """One difference between two revisions."""
+
+    kind = serializers.CharField()
+    section = serializers.CharField()
+    key = serializers.CharField()
+    place = serializers.CharField()
+    before = serializers.CharField()
+    after = serializers.CharField()
+    percent = serializers.CharField()
+
+
+class NewSpec(Input):
+    """A spec over one or several ops; `content` becomes the first draft."""
+
+    title = Text(max_length=200)
+    ops = serializers.ListField(
+        child=serializers.SlugRelatedField(
+            slug_field="slug", queryset=Op.objects.select_related("head").filter(archived_at__isnull=True)
+        ),
+        min_length=1,
+        max_length=16,
+    )
+    content = Document(required=False)
+
+
+class PostedContent(Input):
+    """A spec document to be judged; it is not stored."""
+
+    content = Document()
+
+
+class TwoRevisions(Input):
+    """Numbers of two revisions."""
+
+    old = serializers.IntegerField(min_value=1, max_value=999_999_999)
+    new = serializers.IntegerField(min_value=1, max_value=999_999_999)
+
+
+def spec_of(code: str) -> Spec:
+    """The spec of this code. Raises Missing spec.none."""
+    return find(Spec.objects.select_related("head"), "spec.none", f"spec {code}", code=code.upper())
+
+
+def revision_of(code: str, number: str | int) -> SpecRevision:
+    """A revision with its spec. Raises Missing spec.none or spec.no_revision."""
+    spec = spec_of(code)
+    found = SpecRevision.objects.filter(spec=spec).select_related("author")
+    revision = find(found, "spec.no_revision", f"revision {number} of {spec.code}", number=int(number))
+    revision.spec = spec
+    return revision
+
+
+def with_status(found: list[Spec]) -> list[Spec]:
+    """The same specs, each with its derived `status`."""
+    statuses = spec_statuses(found)
+    for spec in found:
+        spec.status = statuses[spec.pk]
+    return found
+
+
+class SpecViewSet(viewsets.GenericViewSet, mixins.ListModelMixin):
+    """Specs, newest first; archived ones too."""
+
+    queryset = (
+        Spec.objects.select_related("created_by", "head__author")
+        .prefetch_related("ops")
+        .defer("head__content")
+        .order_by("-id")
+        .distinct()
+    )
+    serializer_class = SpecSerializer
+    filterset_class = SpecFilter
+    lookup_field = "code"
+    lookup_value_regex = CODE
+
+    def paginate_queryset(self, queryset):
+        return with_status(super().paginate_queryset(queryset))
+
+    def _one(self, code: str) -> Response:
+        spec = find(self.queryset, "spec.none", f"spec {code}", code=code.upper())
+        return Response(SpecSerializer(with_status([spec])[0]).data)
+
+    def retrieve(self, request: Request, code: str) -> Response:
+        """A spec, the state that its rows give it, and why."""
+        return self._one(code)
+
+    @extend_schema(request=NewSpec, responses={201: SpecSerializer})
+    def create(self, request: Request) -> Response:
+        """Begin a spec. Its draft is yours; post a revision to make it readable to others."""
+        spec = posting.post_spec(actor_from_request(request, "api"), **read(NewSpec, request))
+        response = self._one(spec.code)
+        response.status_code = 201
+        return response
+
+    @extend_schema(responses=DraftSerializer, filters=False)
+    @action(detail=True, pagination_class=None, filterset_class=None)
+    def draft(self, request: Request, code: str) -> Response:
+        """One's own draft."""
+        return Response(DraftSerializer(_draft(request, code)).data)
+
+    @extend_schema(request=None, responses={204: None})
+    @draft.mapping.delete
+    def discard_draft(self, request: Request, code: str) -> Response:
+        """Throw one's own draft away."""
+        specs.discard_draft(actor_from_request(request, "api"), spec=_draft(request, code).spec)
+        return Response(status=204)
+
+    @extend_schema(
+        responses=ChangeSerializer(many=True),
+        parameters=[
+            OpenApiParameter("old", int, required=True, description="Number of a revision."),
+            OpenApiParameter("new", int, required=True, description="Number of a revision."),
+        ],
+        filters=False,
+    )
+    @action(detail=True, pagination_class=None, filterset_class=None)
+    def diff(self, request: Request, code: str) -> Response:
+        """What changed between two revisions."""
+        asked = TwoRevisions(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        old, new = (revision_of(code, asked.validated_data[name]) for name in ("old", "new"))
+        changes = [change.as_document() for change in spec_diff(old.content, new.content)]
+        return Response(ChangeSerializer(changes, many=True).data)
+
+    @extend_schema(request=PostedContent, responses=Checks)
+    @action(detail=False, methods=["post"])
+    def check(self, request: Request) -> Response:
+        """Run the spec rules over a document, finished or not; nothing is stored."""
+        return Response(checks_document(report_of(read(PostedContent, request)["content"])))
+
+    @extend_schema(request=PostedContent, responses=Gate)
+    @action(detail=True, methods=["post"])
+    def gate(self, request: Request, code: str) -> Response:
+        """Ask the gate about a document, as if it were the next revision of this spec; nothing is stored."""
+        spec = spec_of(code)
+        document = specs.pin_citations(posting.readable(read(PostedContent, request)["content"]))
+        return Response(gate_preview(spec, document).as_document())
+
+
+def _draft(request: Request, code: str) -> SpecDraft:
+    spec = spec_of(code)
+    draft = SpecDraft.objects.filter(spec=spec, user=request.user).select_related("base").first()
+    if draft is None:
+        raise Missing("spec.no_draft", f"You have no draft of {spec.code}.", fix="Post a revision, or open the editor.")
+    draft.spec = spec
+    return draft
