@@ -39,7 +39,7 @@ def document_links(texts: Iterable[str]) -> Iterator[None]:
 
 def _split(target: str) -> tuple[str, str]:
     slug, _, place = target.partition("#")
-    return slug.strip(), place.strip()
+    return slug.replace("\x00", "").strip(), place.replace("\x00", "").strip()
 
 
 def _look_up(targets: Iterable[str]) -> dict[str, Found]:

@@ -133,9 +133,10 @@ def sections_of(revision: DocumentRevision) -> list[Section]:
 
 def get_section(revision: DocumentRevision, anchor: str) -> Section:
     """The section at this anchor, or with this number ("4", "§4", "10.5") where no anchor matches. Raises Missing."""
-    section = revision.sections.filter(anchor=anchor).first()
-    if section is None and anchor:
-        section = revision.sections.filter(number=anchor.removeprefix("§")).order_by("order").first()
+    name = anchor.replace("\x00", "")
+    section = revision.sections.filter(anchor=name).first()
+    if section is None and name:
+        section = revision.sections.filter(number=name.removeprefix("§")).order_by("order").first()
     if section is None:
         raise Missing(
             "references.no_section", f"There is no section {anchor} here.", fix="Pick it from the document's contents."
@@ -179,6 +180,8 @@ def resolve_citation(document: str, anchor: str, revision: str = "") -> Citation
 
     None where there is no such document, revision or section. One query, two for a revision that is not the head.
     """
+    if "\x00" in document + anchor + revision:
+        return None
     sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related(
         "revision__document"
     )

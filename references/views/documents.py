@@ -141,6 +141,7 @@ def _shown(
                 "section": section,
                 "parts": parts[section.pk],
                 "state": states.get(section.anchor, ""),
+                "is_opening": section.order == 0 and section.title == revision.title,
                 "cite": selectors.cite(section, is_head=revision.pk == document.head_id),
             }
         )

@@ -110,6 +110,8 @@ def test_snapshots_families_kernels_and_guidelines(viewer, documents):
         ("documents/none/revisions/", 404),
         ("documents/rules/sections/none/", 404),
         ("documents/rules/sections/roles/?revision=abc", 404),
+        ("documents/rules/sections/roles/?revision=%00", 400),
+        ("documents/rules/sections/%00/", 400),
         ("sections/999999999999999999/", 404),
         ("sections/x/", 404),
         ("snapshots/9/", 404),

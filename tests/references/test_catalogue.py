@@ -193,7 +193,7 @@ def test_the_corpus_catalogue(corpus):
 
 
 def test_the_starter_catalogue_describes_the_same_inventory():
-    path = Path(__file__).resolve().parents[2] / "starter" / "documents" / "upstream-catalogue.md"
+    path = Path(__file__).resolve().parents[2] / "v2kb" / "starter" / "documents" / "upstream-catalogue.md"
     catalogue = read_catalogue(decode_document(path.name, path.read_bytes()))
     assert (catalogue.snapshot.branch, catalogue.snapshot.commit) == ("runtime_refactor", "0eadb3fd")
     assert len(catalogue.kernels) == 10

@@ -4,6 +4,7 @@ import io
 import zipfile
 
 import pytest
+from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -177,7 +178,6 @@ def test_a_section_is_found_by_its_number_and_redirects_to_its_anchor(sign_in, d
         "/references/documents/rules/r7/",
         "/references/documents/rules/r99999999999999999999/",
         "/references/documents/rules/s/nowhere/",
-        "/references/documents/rules/s/%00/",
         "/references/snapshots/999/",
         "/references/snapshots/99999999999999999999/",
     ],
@@ -187,16 +187,19 @@ def test_what_is_not_there_is_a_404_that_says_what_to_do(sign_in, documents, pat
     assert response.status_code == 404
 
 
-@pytest.mark.parametrize(
-    "query", ["?page=x", "?page=999", "?q=%00", "?q=" + "x" * 5000, "?archived=perhaps", "?q=%25%27%22"]
-)
+@pytest.mark.parametrize("query", ["?page=x", "?page=999", "?q=" + "x" * 5000, "?archived=perhaps", "?q=%25%27%22"])
 def test_odd_queries_never_break_the_list(sign_in, documents, query):
     assert sign_in("viewer").get("/references/" + query).status_code == 200
 
 
-@pytest.mark.parametrize("query", ["?kind=advice", "?kind=%00", "?document=none"])
+@pytest.mark.parametrize("query", ["?kind=advice", "?document=none"])
 def test_odd_queries_never_break_the_guidelines(sign_in, documents, query):
     assert sign_in("viewer").get("/references/guidelines/" + query).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["?q=%00", "guidelines/?kind=%00", "documents/rules/s/%00/"])
+def test_zero_bytes_in_addresses_are_refused(sign_in, documents, path):
+    assert sign_in("viewer").get("/references/" + path).status_code == 400
 
 
 def test_search_shows_documents_and_sections(sign_in, documents):
@@ -341,6 +344,20 @@ def test_archive_and_restore(sign_in, documents):
 @pytest.mark.parametrize("path", ["/references/documents/rules/archive/", "/references/import/1/discard/"])
 def test_actions_are_posts(sign_in, documents, path):
     assert sign_in("curator").get(path).status_code == 405
+
+
+# ---- admin ----
+
+
+@pytest.mark.parametrize(
+    "model", ["document", "documentrevision", "section", "upstreamsnapshot", "family", "upstreamkernel", "guideline"]
+)
+def test_admin_shows_and_never_changes(client, make_user, documents, model):
+    client.force_login(make_user("root", "administrator", is_staff=True, is_superuser=True))
+    assert client.get(f"/admin/references/{model}/").status_code == 200
+    assert client.get(f"/admin/references/{model}/add/").status_code == 403
+    assert client.post(f"/admin/references/{model}/1/delete/", {"post": "yes"}).status_code in (302, 403)
+    assert apps.get_model("references", model).objects.exists()
 
 
 # ---- query counts ----
