@@ -28,11 +28,13 @@ register(
         table="kernels_approval",
         name="gate",
         code="spec.gate_not_passed",
-        message="An approval needs a stored passing gate result of the same revision and hash.",
+        message="An approval needs the newest stored gate result of the same revision and hash, and it must pass.",
         refuse_when=(
             "NOT EXISTS (SELECT 1 FROM kernels_gateresult g JOIN kernels_specrevision r ON r.id = g.revision_id "
             "WHERE g.id = NEW.gate_result_id AND g.revision_id = NEW.revision_id AND g.passed "
-            "AND g.revision_hash = r.content_hash AND NEW.revision_hash = r.content_hash)"
+            "AND g.revision_hash = r.content_hash AND NEW.revision_hash = r.content_hash "
+            "AND NOT EXISTS (SELECT 1 FROM kernels_gateresult later WHERE later.revision_id = g.revision_id "
+            "AND later.id > g.id))"
         ),
     ),
     TriggerGuard(
@@ -61,10 +63,12 @@ register(
         table="kernels_approval",
         name="position",
         code="spec.no_approving_position",
-        message="An approval needs an approving position on correctness by the approver.",
+        message="An approval needs an approving position on correctness by the approver, as the last word.",
         refuse_when=(
             "NOT EXISTS (SELECT 1 FROM kernels_position p WHERE p.revision_id = NEW.revision_id "
-            "AND p.user_id = NEW.approver_id AND p.aspect = 'correctness' AND p.position = 'approve')"
+            "AND p.user_id = NEW.approver_id AND p.aspect = 'correctness' AND p.position = 'approve' "
+            "AND NOT EXISTS (SELECT 1 FROM kernels_position later WHERE later.revision_id = p.revision_id "
+            "AND later.user_id = p.user_id AND later.aspect = p.aspect AND later.id > p.id))"
         ),
     ),
 )

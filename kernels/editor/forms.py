@@ -19,6 +19,7 @@ from kernels.editor.layout import (
     Section,
     Table,
 )
+from v2kb.core.values import whole_number
 from v2kb.rules.spec_document import empty_row, empty_spec
 
 MAX_ROWS = 128
@@ -30,6 +31,14 @@ _CODE = re.compile(r"(?P<tree>[^:@\s]+):(?P<path>[^@\s]+)@(?P<commit>[^:\s]+)(?:
 def split_list(text: str) -> list[str]:
     """ "a, b" -> ["a", "b"]."""
     return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def without_nul(data: QueryDict) -> QueryDict:
+    """What was posted, with each NUL as a replacement character: it shows, and every database stores it."""
+    clean = data.copy()
+    for name, values in data.lists():
+        clean.setlist(name, [value.replace("\x00", "\N{REPLACEMENT CHARACTER}") for value in values])
+    return clean
 
 
 def at(document: Any, path: str) -> Any:
@@ -61,8 +70,7 @@ def _value(data: QueryDict, name: str, wanted: Input) -> Any:
 
 
 def _rows(data: QueryDict, path: str, inputs: Sequence[Input]) -> list[dict[str, Any]]:
-    total = data.get(f"{path}.total", "0")
-    count = min(int(total), MAX_ROWS) if total.isdigit() else 0
+    count = min(whole_number(data.get(f"{path}.total", "0")), MAX_ROWS)
     return [{i.name: _value(data, f"{path}[{n}].{i.name}", i) for i in inputs} for n in range(count)]
 
 
@@ -72,7 +80,7 @@ def _apply_action(rows: list[dict[str, Any]], path: str, action: str, blank: dic
     target, _, index = rest.partition(":")
     if target != path:
         return
-    number = int(index) if index.isdigit() else -1
+    number = whole_number(index, default=-1)
     if name == "add" and len(rows) < MAX_ROWS:
         rows.append(blank)
     elif name == "remove" and 0 <= number < len(rows):

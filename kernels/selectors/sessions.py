@@ -1,7 +1,7 @@
 """From a stored result to the plain facts that the verdict rules judge."""
 
 import statistics
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from kernels.models import Anchor, Run
@@ -18,6 +18,17 @@ def machine_fingerprint(run: Run) -> str:
     """The machine that a finished run measured on, as one line."""
     environment = run.result.content["environment"]
     return "; ".join(f"{name}={environment[name]}" for name in FINGERPRINT if environment.get(name))
+
+
+def _moment(text: str) -> datetime:
+    """A date-time of a result; one without a zone is UTC, for the rules compare it with the server's clock."""
+    moment = datetime.fromisoformat(text)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def _tick(environment: dict[str, str]) -> float | None:
+    text = environment.get("timer_tick_ns", "")
+    return float(text) if text.isascii() and text.isdecimal() and len(text) < 16 else None
 
 
 def _samples(run: Run) -> list[dict[str, Any]]:
@@ -76,8 +87,8 @@ def session_of(run: Run) -> Session:
     )
     checked = {case["workload"]: case for case in content["cases"]}
     methods = {t["method"] for t in timed}
-    candidate_starts = [datetime.fromisoformat(t["started_at"]) for t in timed if t["side"] == CANDIDATE]
-    started, finished = (datetime.fromisoformat(content[name]) for name in ("started_at", "finished_at"))
+    candidate_starts = [_moment(t["started_at"]) for t in timed if t["side"] == CANDIDATE]
+    started, finished = (_moment(content[name]) for name in ("started_at", "finished_at"))
     rounds = len({t["round"] for t in timed})
     return Session(
         candidate=f"v{run.version.number}",
@@ -92,7 +103,7 @@ def session_of(run: Run) -> Session:
         cases=tuple(_case(workload, found, checked.get(workload)) for workload, found in pairs.items()),
         outcome=run.outcome,
         fresh_processes=True,
-        timer_tick=float(environment["timer_tick_ns"]) if environment.get("timer_tick_ns", "").isdigit() else None,
+        timer_tick=_tick(environment),
         anchor_state=_anchor_state(run),
         anchor_environment=environment if any(t["side"] == ANCHOR for t in timed) else {},
         candidate_environment=environment if candidate_starts else {},

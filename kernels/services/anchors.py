@@ -10,12 +10,14 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.service import service
+from v2kb.core.values import check_text, check_values
 
 
 @service("kernels.name_anchor")
 def name_anchor(actor: Actor, *, name: str, op: Op, method: str, metric: str = "time_us") -> Anchor:
     """Name an anchor to plan with. It is UNVERIFIED until a capture run pins it."""
     policies.may_run(actor)
+    check_values(Anchor, name=name, method=method, metric=metric)
     if Anchor.objects.filter(name=name).exists():
         raise Conflict("anchor.name_taken", f"An anchor {name} exists already.", field="name")
     anchor = Anchor.objects.create(name=name, op=op, method=method, metric=metric)
@@ -30,8 +32,14 @@ def name_anchor(actor: Actor, *, name: str, op: Op, method: str, metric: str = "
 
 
 def pin_from_capture(actor: Actor, run: Run, values: dict[str, Any], machine: str) -> Anchor:
-    """Pin the anchor that a finished capture run measured. Part of the service that stores the run's result."""
+    """Pin the anchor that a finished capture run measured. Part of the service that stores the run's result.
+
+    A run without a usable time pins nothing; the anchor stays as it was.
+    """
     anchor = Anchor.objects.select_for_update().get(pk=run.anchor_id)
+    if not values:
+        record(actor, "kernels.pin_anchor", anchor, f"{run.public_id} measured nothing; {anchor.name} stays as it was")
+        return anchor
     before = {"state": anchor.state, "values": anchor.values, "machine": anchor.machine}
     anchor.version = run.version
     anchor.capture = run
@@ -55,6 +63,7 @@ def pin_from_capture(actor: Actor, run: Run, values: dict[str, Any], machine: st
 def mark_anchor_stale(actor: Actor, *, anchor: Anchor, reason: str) -> Anchor:
     """Say that an anchor no longer holds (machine, driver or binary moved). Only a new capture pins it again."""
     policies.may_run(actor)
+    check_text(reason, "reason")
     if not reason.strip():
         raise Refusal("anchor.reason_missing", "Say what moved.", field="reason")
     anchor = Anchor.objects.select_for_update().get(pk=anchor.pk)

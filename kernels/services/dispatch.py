@@ -13,9 +13,10 @@ from django.db.models.functions import Length
 from django.utils import timezone
 
 from kernels.models import FileBlob, Run, RunAttempt, RunLog, VersionFile, Worker
+from v2kb.broker import RUN_QUEUES
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
-from v2kb.core.errors import Conflict, Forbidden, Missing
+from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
 from v2kb.core.jobs import send_on_commit
 from v2kb.core.service import service
 from v2kb.wire.messages import TASK_NAME, ClaimReply, Job, LogChunk, Ping, PingReply, RunMessage, WorkerInfo
@@ -78,7 +79,14 @@ def _check_fence(run: Run, attempt: RunAttempt, fence: int) -> None:
 
 @service("kernels.worker_hello", silent=True)
 def worker_hello(actor: Actor, *, info: WorkerInfo) -> Worker:
-    """Note that a worker is alive, and what it is."""
+    """Note that a worker is alive, and what it is. Raises Refusal run.unknown_queue."""
+    if info.queue not in RUN_QUEUES:
+        raise Refusal(
+            "run.unknown_queue",
+            f"No run queue is called {info.queue!r}.",
+            field="worker.queue",
+            facts={"known": list(RUN_QUEUES)},
+        )
     facts = info.model_dump(mode="json", exclude={"name", "queue"})
     worker, _ = Worker.objects.update_or_create(
         name=info.name, defaults={"queue": info.queue, "facts": facts, "last_seen": timezone.now()}

@@ -12,6 +12,7 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.service import service
+from v2kb.core.values import check_text, check_values
 from v2kb.wire.bundle import MAX_FILE_BYTES, make_bundle
 
 RULE_SPEC_FIRST = "stage 2 of the loop"
@@ -24,6 +25,7 @@ def create_kernel(actor: Actor, *, slug: str, title: str, op: Op, basis: str, sp
     Raises Refusal (kernel.needs_spec, kernel.spec_not_approved, kernel.spec_other_op) or Conflict (kernel.slug_taken).
     """
     policies.may_implement(actor)
+    check_values(Kernel, slug=slug, title=title)
     if basis not in Kernel.Basis.values:
         raise Refusal(
             "kernel.unknown_basis",
@@ -82,6 +84,8 @@ def add_version(
     Raises Refusal kernel.bad_files (field files or entry) for unsafe paths, missing entry, text that is not UTF-8.
     """
     policies.may_implement(actor)
+    check_values(KernelVersion, entry=entry)
+    check_text(note, "note")
     bundle = _bundle(files, entry, language)
     kernel = Kernel.objects.select_for_update().select_related("spec__head").get(pk=kernel.pk)
     existing = kernel.versions.filter(digest=bundle.digest).first()

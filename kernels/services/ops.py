@@ -11,6 +11,7 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal, refuse_problems
 from v2kb.core.service import service
+from v2kb.core.values import check_text, check_values
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.op_contract import read_contract
 
@@ -19,6 +20,7 @@ from v2kb.rules.op_contract import read_contract
 def create_op(actor: Actor, *, slug: str, content: dict[str, Any], reason: str = "") -> Op:
     """Add an op with its first contract. Raises Conflict op.slug_taken or Refusal op.unreadable with every field."""
     policies.may_design(actor)
+    check_values(Op, slug=slug)
     contract, problems = read_contract(content)
     refuse_problems("op.unreadable", problems)
     if Op.objects.filter(slug=slug).exists():
@@ -83,6 +85,8 @@ def _add_contract(actor: Actor, op: Op, contract: dict[str, Any], reason: str) -
 def stop_op(actor: Actor, *, op: Op, reason: str, lever: str = "", codes: list[str] | None = None) -> OpStop:
     """Record that stage 0 ended well: the evidence says not to build this. Needs a reason and the rows that decided."""
     policies.may_design(actor)
+    check_values(OpStop, lever=lever)
+    check_text(reason, "reason")
     if not reason.strip():
         raise Refusal("op.reason_missing", "Say why the work stops.", field="reason")
     codes = codes or []

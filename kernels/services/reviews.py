@@ -19,6 +19,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
+from v2kb.core.values import check_text
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.prereg import parse_prediction
 from v2kb.rules.spec_document import choice_hash
@@ -43,6 +44,8 @@ def _in_review(revision: SpecRevision) -> Spec:
         )
     if not Submission.objects.filter(revision=revision).exists():
         raise Conflict("spec.not_submitted", f"Revision {revision.number} was not handed in for review yet.")
+    if Approval.objects.filter(revision=revision).exists():
+        raise Conflict("spec.approved", f"Revision {revision.number} is approved already.")
     return spec
 
 
@@ -50,21 +53,27 @@ def _in_review(revision: SpecRevision) -> Spec:
 def comment(
     actor: Actor, *, revision: SpecRevision, place: str, text: str, quote: str = "", parent: Comment | None = None
 ) -> Comment:
-    """Comment on a choice or a section of a revision. Anyone signed in may, contributors too."""
+    """Comment on a choice or a section of a revision. Anyone signed in may, contributors too.
+
+    An answer to an answer joins the thread that it belongs to.
+    """
     require_user(actor)
     known = {choice["id"] for choice in revision.content["choices"]} | set(PLACES)
     if place not in known:
         raise Refusal(
             "review.unknown_place", f"This revision has no {place!r}.", field="place", facts={"known": sorted(known)}
         )
+    check_text(text, "text")
+    check_text(quote, "quote")
     if not text.strip():
         raise Refusal("review.empty_comment", "Write something.", field="text")
     if len(text) > MAX_COMMENT:
         raise Refusal("review.long_comment", f"A comment may have {MAX_COMMENT:,} characters.", field="text")
     if parent is not None and parent.revision.spec_id != revision.spec_id:
         raise Refusal("review.other_thread", "The comment answered belongs to another spec.", field="parent")
+    thread = parent and (parent.parent or parent)
     made = Comment.objects.create(
-        revision=revision, place=place, text=text.strip(), quote=quote[:2000], parent=parent, author=actor.user
+        revision=revision, place=place, text=text.strip(), quote=quote[:2000], parent=thread, author=actor.user
     )
     record(
         actor,
@@ -88,11 +97,10 @@ def take_position(actor: Actor, *, revision: SpecRevision, aspect: str, position
     if position not in Position.Kind.values:
         raise Refusal("review.unknown_position", f"{position!r} is no position.", field="position")
     policies.may_take_position(actor, revision, aspect)
+    check_text(note, "note")
     if position == Position.Kind.DISCUSS and not note.strip():
         raise Refusal("review.reason_missing", "Say what there is to discuss.", field="note")
     spec = _in_review(revision)
-    if Approval.objects.filter(revision=revision).exists():
-        raise Conflict("spec.approved", f"Revision {revision.number} is approved already.")
     taken = Position.objects.create(
         revision=revision, user=actor.user, aspect=aspect, position=position, note=note.strip()
     )
@@ -111,6 +119,7 @@ def take_position(actor: Actor, *, revision: SpecRevision, aspect: str, position
 def sign_mechanism(actor: Actor, *, revision: SpecRevision, choice_id: str, reason: str) -> MechanismMark:
     """A curator who is no contributor signs the mechanism of a choice, as it stands, as new. May close the quorum."""
     policies.may_sign_mechanism(actor, revision)
+    check_text(reason, "reason")
     spec = _in_review(revision)
     if not reason.strip():
         raise Refusal("review.reason_missing", "Say what is new against the dead rows.", field="reason")

@@ -8,14 +8,16 @@ from django.conf import settings
 from django.utils import timezone
 
 from kernels import policies
-from kernels.models import Anchor, KernelVersion, PreRegistration, Run
+from kernels.models import Anchor, KernelVersion, OpContract, PreRegistration, Run, Spec
 from kernels.selectors.specs import spec_status
 from kernels.services.dispatch import issue_attempt
 from v2kb.broker import RUN_QUEUES
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.models import User
 from v2kb.core.service import service
+from v2kb.core.values import check_values
 from v2kb.wire.bundle import Bundle, BundleFile
 from v2kb.wire.messages import MAX_ROUNDS, Job, Limits, PerfPlan
 from v2kb.wire.outcomes import JobKind
@@ -49,16 +51,18 @@ def submit_run(
     diagnostic: bool = False,
     idempotency_key: str = "",
 ) -> Run:
-    """Queue a run. The same `idempotency_key` of the same user gives the same run, once.
+    """Queue a run. The same `idempotency_key` of the same user gives the same run, once, or run.key_reused.
 
     A perf run of a kernel under a spec is bound to the sealed pre-registration of its approved revision; `diagnostic`
     asks for a run that is bound to nothing and can't back a verdict. Raises Refusal or Conflict with codes run.*.
     """
     policies.may_run(actor)
+    check_values(Run, idempotency_key=idempotency_key)
     if idempotency_key:
+        User.objects.select_for_update().get(pk=actor.user.pk)
         earlier = Run.objects.filter(submitted_by=actor.user, idempotency_key=idempotency_key).first()
         if earlier is not None:
-            _same_request(earlier, kind, version)
+            _same_request(earlier, kind, version, anchor, workloads, rounds, launches, queue)
             record(actor, "kernels.submit_run", earlier, f"{earlier.public_id} asked for again with the same key")
             return earlier
     version = KernelVersion.objects.select_related("kernel__op__head", "kernel__spec").get(pk=version.pk)
@@ -74,7 +78,7 @@ def submit_run(
             field="queue",
             facts={"known": list(RUN_QUEUES)},
         )
-    registration = None if diagnostic or kind != Run.Kind.PERF else _registration(version, anchor)
+    registration = None if diagnostic or kind != Run.Kind.PERF else _registration(version, anchor, contract)
     plan = _plan(kind, rounds, launches)
     public_id = f"R{secrets.token_hex(6)}"
     candidate = bundle_of(version)
@@ -122,8 +126,22 @@ def submit_run(
     return run
 
 
-def _same_request(earlier: Run, kind: str, version: KernelVersion) -> None:
-    if earlier.kind != kind or earlier.version_id != version.pk:
+def _same_request(
+    earlier: Run,
+    kind: str,
+    version: KernelVersion,
+    anchor: Anchor | None,
+    workloads: list[str] | None,
+    rounds: int,
+    launches: int,
+    queue: str,
+) -> None:
+    """Refuse a key that was sent with another request; what the request left to the server is not compared."""
+    plan = earlier.job["plan"] or {"rounds": rounds, "launches": launches}
+    asked = (kind, version.pk, anchor.pk if anchor else None, rounds, launches)
+    had = (earlier.kind, earlier.version_id, earlier.anchor_id, plan["rounds"], plan["launches"])
+    other_names = bool(workloads) and sorted(workloads) != sorted(earlier.job["workloads"])
+    if asked != had or other_names or (queue and queue != earlier.queue):
         raise Conflict(
             "run.key_reused",
             "This idempotency key was used for another run.",
@@ -194,7 +212,7 @@ def _plan(kind: str, rounds: int, launches: int) -> PerfPlan | None:
     return PerfPlan(rounds=rounds, launches=launches, first_letter=random.SystemRandom().choice("AB"))
 
 
-def _registration(version: KernelVersion, anchor: Anchor | None) -> PreRegistration | None:
+def _registration(version: KernelVersion, anchor: Anchor, contract: OpContract) -> PreRegistration | None:
     """The sealed prediction that this perf run is judged against; None for a kernel without a spec."""
     spec = version.kernel.spec
     if spec is None:
@@ -215,6 +233,7 @@ def _registration(version: KernelVersion, anchor: Anchor | None) -> PreRegistrat
             field="version",
             fix="Add the version again under the approved revision, or run it as a diagnostic.",
         )
+    _check_contract(spec, contract)
     registrations = list(PreRegistration.objects.filter(revision=spec.head))
     for registration in registrations:
         if registration.content.get("anchor") == anchor.name:
@@ -226,6 +245,19 @@ def _registration(version: KernelVersion, anchor: Anchor | None) -> PreRegistrat
         fix="Choose the anchor of the prediction, or ask for a diagnostic run.",
         facts={"registered": [r.content.get("anchor") for r in registrations]},
     )
+
+
+def _check_contract(spec: Spec, contract: OpContract) -> None:
+    """A deciding run computes what the approved revision says: nobody loosens a tolerance after the approval."""
+    pinned = {named["op"]: named["contract"] for named in spec.head.content["ops"]}
+    if pinned.get(contract.op.slug) != contract.content_hash:
+        raise Conflict(
+            "run.contract_moved",
+            f"{contract.op.slug} has a newer contract than the one that {spec.code} was approved with.",
+            field="version",
+            fix="Have a revision of the spec with the new contract approved, or ask for a diagnostic run.",
+            facts={"contract": contract.number},
+        )
 
 
 @service("kernels.cancel_run")

@@ -14,7 +14,8 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
 from v2kb.core.service import service
-from v2kb.rules.canonical import canonical_json, content_hash
+from v2kb.core.values import check_document, check_text, check_values
+from v2kb.rules.canonical import content_hash
 from v2kb.rules.problem import Problem
 from v2kb.rules.spec_document import empty_spec, normalise
 
@@ -30,6 +31,8 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
         raise Refusal("spec.title_missing", "Give the spec a title.", field="title")
     if not ops:
         raise Refusal("spec.ops_missing", "A spec covers at least one op.", field="ops")
+    check_values(Spec, title=title.strip())
+    check_document(content or {}, "content", MAX_DRAFT_BYTES)
     series, _ = CodeSeries.objects.select_for_update().get_or_create(prefix="S")
     series.last += 1
     series.save(update_fields=["last"])
@@ -72,8 +75,7 @@ def save_draft(actor: Actor, *, spec: Spec, content: dict[str, Any], version: in
     """Store what was typed, as typed. Raises Conflict when another tab saved since `version` was read."""
     policies.may_design(actor)
     draft = _draft(actor, spec)
-    if len(canonical_json(content)) > MAX_DRAFT_BYTES:
-        raise Refusal("spec.too_large", f"A spec may have {MAX_DRAFT_BYTES:,} bytes.", fix="Move prose into documents.")
+    check_document(content, "content", MAX_DRAFT_BYTES)
     if draft.version != version:
         raise Conflict(
             "spec.draft_moved",
@@ -110,6 +112,7 @@ def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -
     (spec.unreadable, with every field named) or Conflict (spec.stale_base, spec.draft_moved).
     """
     policies.may_design(actor)
+    check_text(reason, "reason")
     spec = Spec.objects.select_for_update().select_related("head").get(pk=spec.pk)
     draft = _draft(actor, spec)
     if draft.version != version:

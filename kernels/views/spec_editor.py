@@ -8,7 +8,16 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 
 from evidence.models import Lever
-from kernels.editor.forms import Cells, at, citation_target, complete, read_choice, read_section, section_of_path
+from kernels.editor.forms import (
+    Cells,
+    at,
+    citation_target,
+    complete,
+    read_choice,
+    read_section,
+    section_of_path,
+    without_nul,
+)
 from kernels.editor.layout import (
     ACKNOWLEDGED,
     BY_SLUG,
@@ -26,6 +35,7 @@ from kernels.selectors.gate import gate_preview
 from kernels.services import specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.values import whole_number
 from v2kb.core.views import redirect_htmx
 from v2kb.rules.spec_document import empty_row, next_choice_id, normalise
 
@@ -44,7 +54,7 @@ def edit(request: HttpRequest, code: str, section: str = "overview") -> HttpResp
     if request.method != "POST":
         return _show(request, spec, draft, chosen.slug, complete(draft.content))
     action = request.POST.get("action", "save")
-    document = read_section(chosen, request.POST, draft.content, action)
+    document = read_section(chosen, without_nul(request.POST), draft.content, action)
     if action == "add:choices":
         new = {
             **empty_row("choices"),
@@ -69,7 +79,7 @@ def edit_choice(request: HttpRequest, code: str, choice_id: str) -> HttpResponse
     if request.method != "POST":
         return _show(request, spec, draft, "choice", document, index=index)
     action = request.POST.get("action", "save")
-    document["choices"][index] = read_choice(request.POST, document["choices"][index], action)
+    document["choices"][index] = read_choice(without_nul(request.POST), document["choices"][index], action)
     return _store(request, spec, draft, "choice", document, action, index=index)
 
 
@@ -83,7 +93,7 @@ def save_revision(request: HttpRequest, code: str) -> HttpResponse:
     version = request.POST.get("version", "")
     try:
         revision = specs.save_revision(
-            actor, spec=spec, version=int(version) if version.isdigit() else 0, reason=request.POST.get("reason", "")
+            actor, spec=spec, version=whole_number(version), reason=request.POST.get("reason", "")
         )
         if request.POST.get("action") == "submit":
             specs.submit_spec(actor, revision=revision)
@@ -127,7 +137,7 @@ def _store(
             actor_from_request(request),
             spec=spec,
             content=document,
-            version=int(version) if version.isdigit() else draft.version,
+            version=whole_number(version, default=draft.version),
         )
     except Refusal as refusal:
         if refusal.status in (403, 404):

@@ -17,6 +17,7 @@ from kernels.selectors.specs import spec_status, spec_statuses
 from kernels.services import gate, reviews, specs
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
+from v2kb.core.errors import Refusal
 from v2kb.core.policies import has_role
 from v2kb.core.views import page_of, render_part_or_page, submit
 from v2kb.rules.spec_diff import spec_diff
@@ -227,9 +228,11 @@ def comment(request: HttpRequest, code: str, number: int) -> HttpResponse:
     form = CommentForm(request.POST)
 
     def send(data: dict[str, Any]) -> Comment:
-        parent = (
-            Comment.objects.filter(pk=data["parent"]).select_related("revision").first() if data["parent"] else None
-        )
+        parent = None
+        if data["parent"] is not None:
+            parent = Comment.objects.filter(pk=data["parent"]).select_related("revision", "parent").first()
+            if parent is None:
+                raise Refusal("review.other_thread", "The comment answered is not there.", field="parent")
         return reviews.comment(
             actor_from_request(request),
             revision=revision,

@@ -2,6 +2,7 @@
 
 import functools
 import hmac
+import re
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from v2kb.wire.base import MAX_BODY_BYTES
 from v2kb.wire.messages import ClaimRequest, Hello, LogChunk, Ping, ResultRequest
 
 M = TypeVar("M", bound=BaseModel)
+_ESCAPE = re.compile(rb"\\(u0000|.)", re.DOTALL)
 
 
 def _credential(request: HttpRequest, scheme: str) -> str:
@@ -28,11 +30,18 @@ def _credential(request: HttpRequest, scheme: str) -> str:
     return value.strip()
 
 
+def _without_nul(body: bytes) -> bytes:
+    """The JSON text with each escaped NUL as a replacement character: a candidate's message may hold some, and
+    PostgreSQL stores none.
+    """
+    return _ESCAPE.sub(lambda found: b"\\ufffd" if found[1] == b"u0000" else found[0], body)
+
+
 def _message(request: HttpRequest, model: type[M]) -> M:
-    if int(request.headers.get("Content-Length") or 0) > MAX_BODY_BYTES:
+    if len(request.body) > MAX_BODY_BYTES:
         raise Refusal("run.body_too_large", f"A body may have {MAX_BODY_BYTES:,} bytes.", status=413)
     try:
-        return model.model_validate_json(request.body)
+        return model.model_validate_json(_without_nul(request.body))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
@@ -60,7 +69,7 @@ def with_run_key(
 @require_POST
 def hello(request: HttpRequest) -> HttpResponse:
     """A worker says that it is alive."""
-    if not hmac.compare_digest(_credential(request, "Worker"), settings.WORKER_TOKEN):
+    if not hmac.compare_digest(_credential(request, "Worker").encode(), settings.WORKER_TOKEN.encode()):
         raise Forbidden(
             "run.bad_worker_token",
             "This worker token is not ours.",

@@ -4,11 +4,13 @@ import uuid
 from collections.abc import Callable
 
 from django.contrib.auth.views import redirect_to_login
+from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
 
-from v2kb.core.errors import Refusal
+from v2kb.core.errors import Forbidden, Refusal
+from v2kb.core.guards.errors import refusal_from_database
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -37,6 +39,8 @@ class SignInMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path.startswith(("/admin/", "/api/")) and self._must_change_password(request):
+            return self._ask_for_password(request)
         if request.path.startswith(OPEN_PREFIXES):
             return self.get_response(request)
         try:
@@ -55,19 +59,44 @@ class SignInMiddleware:
             return redirect("password_change")
         return self.get_response(request)
 
+    @staticmethod
+    def _must_change_password(request: HttpRequest) -> bool:
+        return request.user.is_authenticated and request.user.must_change_password
+
+    @staticmethod
+    def _ask_for_password(request: HttpRequest) -> HttpResponse:
+        """A one-time password opens no other door before it was changed."""
+        if request.path.startswith("/admin/"):
+            return redirect("password_change")
+        refusal = Forbidden(
+            "core.one_time_password",
+            "This password is for one sign-in on the page.",
+            fix="Sign in there and choose your own first.",
+        )
+        return JsonResponse(refusal.as_document(), status=refusal.status)
+
 
 class RefusalMiddleware:
-    """A refusal that no view caught becomes an answer with its status, code and fix, never a 500."""
+    """A refusal that no view caught becomes an answer with its status, code and fix, never a 500.
+
+    So does an address with a NUL byte, which PostgreSQL can't look up, and what the database itself refused.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
+        if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+            refusal = Refusal("core.bad_address", "The address holds a NUL byte.", status=400)
+            return self._answer(request, refusal)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
-        if not isinstance(error, Refusal):
-            return None
+        refusal = refusal_from_database(error) if isinstance(error, DatabaseError) else error
+        return self._answer(request, refusal) if isinstance(refusal, Refusal) else None
+
+    @staticmethod
+    def _answer(request: HttpRequest, error: Refusal) -> HttpResponse:
         if request.path.startswith(("/api/", "/worker/")) or "application/json" in request.headers.get("Accept", ""):
             return JsonResponse(error.as_document(), status=error.status)
         template = f"errors/{error.status}.html" if error.status in (403, 404, 409) else "errors/refusal.html"

@@ -1,5 +1,6 @@
 """Helpers that every app's views share, and the frame's own pages."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -38,10 +39,16 @@ def page_of(request: HttpRequest, queryset: QuerySet, size: int = PAGE_SIZE) -> 
 
 
 def add_refusal(form: forms.Form, refusal: Refusal) -> None:
-    """Put a refusal into the form it came from: at its field where the form has it, else at the top."""
+    """Put a refusal into the form it came from: at its field where the form has it, else at the top.
+
+    A problem inside a field, such as "inputs[0].dtype", goes to "inputs" and says where it is.
+    """
     for problem in refusal.problems or [refusal.as_document()]:
-        field = problem.get("field")
+        path = problem.get("field") or ""
+        field = re.split(r"[.\[]", path, maxsplit=1)[0]
         text = problem["message"] + (f" {problem['fix']}" if problem.get("fix") else "")
+        if path and (field != path or field not in form.fields):
+            text = f"{path}: {text}"
         form.add_error(field if field in form.fields else None, forms.ValidationError(text, code=problem["code"]))
 
 
