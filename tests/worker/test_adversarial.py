@@ -112,8 +112,7 @@ def test_the_fork_server_never_loads_a_candidate(bench):
     marker = "candidate_marker_7391"
     assert bench.check(f"import torch\n{marker} = 'x' * 100\n" + sample("honest_plain"))[0].value == "PASS"
     found = bench.check(
-        sample("honest_plain")
-        + "\n\nimport gc\nif any(getattr(m, 'candidate_marker_7391', None) for m in gc.get_objects()"
+        sample("honest_plain") + "\n\nimport gc\nif any('candidate_marker_7391' in vars(m) for m in gc.get_objects()"
         " if isinstance(m, type(gc))):\n    raise RuntimeError('loaded before')\n"
     )
     assert found[0].value == "PASS", found[1]

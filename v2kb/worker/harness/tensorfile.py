@@ -66,10 +66,11 @@ def read_tensors(path: Path, max_bytes: int) -> dict[str, torch.Tensor]:
         raise
     except OSError as error:
         raise BadTensorFile(f"{path.name} can't be opened: {error.strerror}") from error
+    facts = os.fstat(descriptor)
+    if not stat.S_ISREG(facts.st_mode):
+        os.close(descriptor)
+        raise BadTensorFile(f"{path.name} is no plain file")
     with open(descriptor, "rb") as file:
-        facts = os.fstat(descriptor)
-        if not stat.S_ISREG(facts.st_mode):
-            raise BadTensorFile(f"{path.name} is no plain file")
         if facts.st_size > max_bytes:
             raise BadTensorFile(f"{path.name} has {facts.st_size} bytes; {max_bytes} are allowed")
         data = bytearray(facts.st_size)

@@ -12,9 +12,10 @@ from typing import Any
 import torch
 
 FLUSH_BYTES = 32 * 1024 * 1024
-CPU_METHOD = "process clock round the call, 32 MiB written before it (self-timed)"
-CUPTI_METHOD = "CUPTI device span, L2 flushed (self-timed)"
-EVENT_METHOD = "CUDA event pair, L2 flushed (self-timed)"
+# Names of v2kb.rules.grades, which decide what a number may do.
+CPU_METHOD = "process_clock (self-timed)"
+CUPTI_METHOD = "cupti_span (self-timed)"
+EVENT_METHOD = "event_pair (self-timed)"
 _SPAN = "v2kb call "
 
 Kernel = Callable[[dict[str, torch.Tensor]], Any]

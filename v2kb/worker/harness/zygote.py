@@ -29,6 +29,7 @@ def main(argument: str) -> None:
     """Serve runs until stdin closes. `argument` is JSON: uid, log_fd, wipe (folders), preload (modules)."""
     config = json.loads(argument)
     _give_up_root(config["uid"])
+    _libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # the fence does this too; here for machines without one
     _libc.prctl(_PR_SET_CHILD_SUBREAPER, 1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     importlib.import_module(RUNNER)  # imports torch
