@@ -493,6 +493,10 @@ def test_a_scope_outside_of_the_ops_is_refused_where_contracts_are_known():
     assert found.field == "choices[0].scope"
     snapshot["contracts"]["c1"] = {"op_class": ["grouped_gemm"]}
     assert evaluate(spec, snapshot, make_context()).passed
+    snapshot["contracts"]["c2"] = snapshot["contracts"].pop("c1")
+    assert line(evaluate(spec, snapshot, make_context()), "AL3").status == "ERROR"
+    snapshot["contracts"] = {}
+    assert line(evaluate(spec, snapshot, make_context()), "AL3").status == "ERROR"
     spec["ops"][0]["contract"] = "c9"
     found = line(evaluate(spec, snapshot, make_context()), "AL3")
     assert (found.status, found.field) == ("ERROR", "ops[0].contract")

@@ -108,7 +108,7 @@ class Snapshot:
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.documents = mapping(raw.get("documents"))
-        self.contracts = mapping(raw.get("contracts"))
+        self.contracts = mapping(raw["contracts"]) if "contracts" in raw else None
         self._levers = mapping(raw.get("levers"))
         rows = (self._row(code, mapping(value)) for code, value in mapping(raw.get("rows")).items())
         self.rows = {row.code: row for row in sorted(rows, key=lambda row: code_order(row.code))}

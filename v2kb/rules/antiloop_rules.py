@@ -84,7 +84,7 @@ def _fresh(choice: Choice) -> Said:
         row = citation.row
         known = isinstance(row.revisions.get(citation.revision), Mapping)
         state = "head" if known and citation.revision == row.head_hash else "moved"
-        if known and state == "moved" and (row.code, row.head_hash) in acknowledged:
+        if state == "moved" and (row.code, row.head_hash) in acknowledged:
             state = "acknowledged"
         if not known:
             state = "unknown revision"
@@ -151,7 +151,7 @@ def _outside_of_ops(choice: Choice) -> Said | None:
     """Refuse a scope that has nothing to do with the spec's ops: it would only serve to miss DEAD rows."""
     contracts = choice.snapshot.contracts
     ops = [mapping(op) for op in items(choice.spec.get("ops"))]
-    if not contracts or not ops:
+    if contracts is None or not ops:
         return None
     scopes = []
     for index, op in enumerate(ops):
