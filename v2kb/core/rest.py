@@ -93,7 +93,7 @@ AS_TEXT = [PlainRenderer, JSONRenderer]
 AS_CSV = [CsvRenderer, JSONRenderer]
 
 
-def find(found: QuerySet[M], code: str, what: str, **lookup: Any) -> M:
+def find(found: QuerySet[M], code: str, what: str, /, **lookup: Any) -> M:
     """The one object that fits. Raises Missing with `code`; `what` names it in the sentence."""
     one = found.filter(**lookup).first()
     if one is None:
