@@ -81,6 +81,19 @@ def test_the_reason_says_why_in_words(method, words):
     assert words in grade("fused_megakernel", method, "sm_100", "sm_100").reason
 
 
+@pytest.mark.parametrize(
+    ("envelope", "method", "target", "name"),
+    [
+        ("cpu", "process_clock", "cpu", "decides"),
+        ("standalone", "cupti_span", "sm_90", "decides"),
+        ("standalone", "event_pair", "sm_90", "diagnostic"),
+    ],
+)
+def test_a_self_timed_number_keeps_the_tier_of_its_method(envelope, method, target, name):
+    assert grade(envelope, f"{method} (self-timed)", target, target).name == name
+    assert grade(envelope, f"{method} (guessed)", target, target).name == "diagnostic"
+
+
 def test_a_strict_policy_lowers_and_none_lifts_tier_3():
     strict = Policy({"standalone": frozenset({1})})
     assert grade("standalone", "cupti_span", "sm_90", "sm_90", strict).name == "corroborates"

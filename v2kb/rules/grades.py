@@ -22,6 +22,8 @@ BANNED = {
     "standalone_warm": "A warm standalone launch finds its data in the cache.",
     "block_median": "A median over thread blocks lands on the idle ones; take each launch's slowest block.",
 }
+SELF_TIMED = " (self-timed)"
+"""Ends a method's name when the clock lives in the candidate's own process; the tier does not change."""
 METHODS = (*IN_SITU, *IN_TREE_HARNESS, *DEVICE_SPAN, *PROCESS_CLOCK, *BANNED)
 _PLACES = {
     MEGAKERNEL: "an op inside a megakernel",
@@ -99,7 +101,7 @@ def grade_of(measured: Measured, policy: Policy = DEFAULT_POLICY) -> Grade:
 
 def _tier(measured: Measured) -> tuple[int, str]:
     """Return the tier by the table of section 3, and the reason."""
-    envelope, method = measured.envelope, measured.method
+    envelope, method = measured.envelope, measured.method.removesuffix(SELF_TIMED)
     if envelope not in ENVELOPES:
         return 3, f"The op's envelope {envelope!r} is unknown, so nothing can be decided."
     if method in BANNED:
