@@ -34,6 +34,17 @@ def may_cancel(actor: Actor, run: Run) -> None:
         require_role(actor, "operator", "administrator")
 
 
+def may_report(actor: Actor) -> None:
+    """Claim, ping, log and report: a worker that its key let in, nobody else."""
+    if actor.kind != "worker":
+        raise Forbidden("run.not_a_worker", "Only a worker that holds a run's key can do this.")
+
+
+def may_reap(actor: Actor) -> None:
+    """Take runs back from workers that went silent: the reaper, or an operator."""
+    require_role(actor, "operator", "administrator")
+
+
 def may_take_position(actor: Actor, revision: SpecRevision, aspect: str) -> None:
     """Take a position on an aspect of a revision: the aspect's reviewers, never a contributor of the spec."""
     require_role(actor, REVIEWER_OF[aspect])

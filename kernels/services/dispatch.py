@@ -12,6 +12,7 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from kernels import policies
 from kernels.models import FileBlob, Run, RunAttempt, RunLog, VersionFile, Worker
 from v2kb.broker import RUN_QUEUES
 from v2kb.core.activity import record
@@ -80,6 +81,7 @@ def _check_fence(run: Run, attempt: RunAttempt, fence: int) -> None:
 @service("kernels.worker_hello", silent=True)
 def worker_hello(actor: Actor, *, info: WorkerInfo) -> Worker:
     """Note that a worker is alive, and what it is. Raises Refusal run.unknown_queue."""
+    policies.may_report(actor)
     if info.queue not in RUN_QUEUES:
         raise Refusal(
             "run.unknown_queue",
@@ -97,6 +99,7 @@ def worker_hello(actor: Actor, *, info: WorkerInfo) -> Worker:
 @service("kernels.claim_run")
 def claim_run(actor: Actor, *, attempt: RunAttempt, info: WorkerInfo) -> ClaimReply:
     """Give the run to a worker, under a new fencing number. Raises Conflict when it is not to be had."""
+    policies.may_report(actor)
     run = _locked(attempt)
     if run.state != Run.State.QUEUED or attempt.number != run.attempts or attempt.fence is not None:
         raise Conflict("run.not_claimable", f"{run.public_id} is {run.state}; this attempt can't claim it.")
@@ -130,6 +133,7 @@ def claim_run(actor: Actor, *, attempt: RunAttempt, info: WorkerInfo) -> ClaimRe
 @service("kernels.ping_run", silent=True)
 def ping_run(actor: Actor, *, attempt: RunAttempt, ping: Ping) -> PingReply:
     """Renew the lease, note the progress, and say whether to stop."""
+    policies.may_report(actor)
     run = _locked(attempt)
     _check_fence(run, attempt, ping.fence)
     now = timezone.now()
@@ -145,6 +149,7 @@ def ping_run(actor: Actor, *, attempt: RunAttempt, ping: Ping) -> PingReply:
 @service("kernels.append_log", silent=True)
 def append_log(actor: Actor, *, attempt: RunAttempt, chunk: LogChunk) -> None:
     """Keep a piece of the log, up to the cap of a run; the same piece twice is kept once."""
+    policies.may_report(actor)
     run = _locked(attempt)
     _check_fence(run, attempt, chunk.fence)
     used = run.log_chunks.aggregate(size=Sum(Length("text")))["size"] or 0
@@ -190,6 +195,7 @@ def requeue_or_close(actor: Actor, run: Run, why: str) -> None:
 @service("kernels.reap_run")
 def reap_run(actor: Actor, *, run_id: int) -> None:
     """Take back one run whose worker has gone silent. Looks again under the lock."""
+    policies.may_reap(actor)
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.state in LIVE and run.lease_expires_at < timezone.now():
         requeue_or_close(actor, run, f"The worker has not been heard of for {settings.RUN_LEASE_S} s.")
@@ -200,6 +206,7 @@ def reap_run(actor: Actor, *, run_id: int) -> None:
 @service("kernels.resend_run")
 def resend_run(actor: Actor, *, run_id: int) -> None:
     """Send the message of a queued run again, under a new key; the old message then opens nothing."""
+    policies.may_reap(actor)
     run = Run.objects.select_for_update().get(pk=run_id)
     if run.state != Run.State.QUEUED:
         record(actor, "kernels.resend_run", run, "taken meanwhile")

@@ -87,7 +87,7 @@ def add_version(
     check_values(KernelVersion, entry=entry)
     check_text(note, "note")
     bundle = _bundle(files, entry, language)
-    kernel = Kernel.objects.select_for_update().select_related("spec__head").get(pk=kernel.pk)
+    kernel = Kernel.objects.select_for_update(of=("self",)).select_related("spec__head").get(pk=kernel.pk)
     existing = kernel.versions.filter(digest=bundle.digest).first()
     if existing is not None:
         raise Conflict(

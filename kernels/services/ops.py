@@ -40,7 +40,7 @@ def revise_op(actor: Actor, *, op: Op, base_hash: str, content: dict[str, Any], 
     policies.may_design(actor)
     contract, problems = read_contract(content)
     refuse_problems("op.unreadable", problems)
-    op = Op.objects.select_for_update().select_related("head").get(pk=op.pk)
+    op = Op.objects.select_for_update(of=("self",)).select_related("head").get(pk=op.pk)
     if op.head is not None and op.head.content_hash != base_hash:
         raise Conflict(
             "op.stale_base",

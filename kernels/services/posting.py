@@ -43,7 +43,7 @@ def post_revision(
     """
     policies.may_design(actor)
     document = None if content is None else readable(content)
-    spec = Spec.objects.select_for_update().select_related("head").get(pk=spec.pk)
+    spec = Spec.objects.select_for_update(of=("self",)).select_related("head").get(pk=spec.pk)
     head = spec.head.content_hash if spec.head else ""
     if base_hash != head:
         raise Conflict(

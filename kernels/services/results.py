@@ -6,6 +6,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from evidence.services.runs import propose_from_run
+from kernels import policies
 from kernels.models import Judgement, Run, RunAttempt, RunResult
 from kernels.selectors.sessions import anchor_values, machine_fingerprint, registration_of, session_of
 from kernels.services.anchors import pin_from_capture
@@ -33,6 +34,7 @@ def store_result(actor: Actor, *, attempt: RunAttempt, message: ResultRequest) -
 
     The same result posted again changes nothing; another one, or one of a stale attempt, is refused.
     """
+    policies.may_report(actor)
     run = Run.objects.select_for_update().get(pk=attempt.run_id)
     digest = message_hash(message.result)
     stored = RunResult.objects.filter(run=run).first()

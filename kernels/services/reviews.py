@@ -29,7 +29,7 @@ PLACES = ("summary", "engine", "smem", "sems", "roles", "granularity", "anchors"
 
 
 def _locked_spec(revision: SpecRevision) -> Spec:
-    return Spec.objects.select_for_update().select_related("head").get(pk=revision.spec_id)
+    return Spec.objects.select_for_update(of=("self",)).select_related("head").get(pk=revision.spec_id)
 
 
 def _in_review(revision: SpecRevision) -> Spec:

@@ -58,7 +58,7 @@ def open_draft(actor: Actor, *, spec: Spec) -> SpecDraft:
     policies.may_design(actor)
     if spec.archived_at is not None:
         raise Conflict("spec.archived", f"{spec.code} is archived.")
-    spec = Spec.objects.select_for_update().select_related("head").get(pk=spec.pk)
+    spec = Spec.objects.select_for_update(of=("self",)).select_related("head").get(pk=spec.pk)
     draft, _ = SpecDraft.objects.get_or_create(
         spec=spec,
         user=actor.user,
@@ -113,7 +113,7 @@ def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -
     """
     policies.may_design(actor)
     check_text(reason, "reason")
-    spec = Spec.objects.select_for_update().select_related("head").get(pk=spec.pk)
+    spec = Spec.objects.select_for_update(of=("self",)).select_related("head").get(pk=spec.pk)
     draft = _draft(actor, spec)
     if draft.version != version:
         raise Conflict(

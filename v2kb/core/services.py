@@ -56,3 +56,35 @@ def create_user(
     user.groups.set(Group.objects.filter(name__in=roles))
     record(actor, "core.create_user", user, f"user {username} made", after={"roles": sorted(roles), **details})
     return user
+
+
+def user_facts(user: User) -> dict[str, Any]:
+    """What an administrator can set of a user, without the password."""
+    return {
+        "username": user.username,
+        "name": user.get_full_name(),
+        "engine": user.engine_name,
+        "active": user.is_active,
+        "staff": user.is_staff,
+        "must_change_password": user.must_change_password,
+        "roles": sorted(user.groups.values_list("name", flat=True)),
+    }
+
+
+@service("core.note_user_edit")
+def note_user_edit(actor: Actor, *, user: User, before: dict[str, Any] | None) -> None:
+    """Note that an administrator made or changed a user; part of the transaction that did it."""
+    require_role(actor, "administrator")
+    after = user_facts(User.objects.get(pk=user.pk))
+    said = f"user {user.username} {'made' if before is None else 'changed'}"
+    record(actor, "core.edit_user", user, said, before=before, after=after)
+
+
+@service("core.note_password_issued")
+def note_password_issued(actor: Actor, *, user: User) -> None:
+    """Note that an administrator set a password; somebody else's is good for one sign-in."""
+    require_role(actor, "administrator")
+    user = User.objects.select_for_update().get(pk=user.pk)
+    user.must_change_password = actor.user is None or user.pk != actor.user.pk
+    user.save(update_fields=["must_change_password"])
+    record(actor, "core.issue_password", user, f"password of {user.username} set anew")

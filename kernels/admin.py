@@ -1,0 +1,68 @@
+"""Admin: everything of kernels is read here; it changes through services alone."""
+
+from django.apps import apps
+from django.contrib import admin
+
+from v2kb.core.admin import ReadOnlyAdmin
+
+LISTS: dict[str, dict[str, list[str]]] = {
+    "op": {"list_display": ["slug", "title", "archived_at"], "search_fields": ["slug", "title"]},
+    "opcontract": {
+        "list_display": ["op", "number", "family", "envelope", "target", "content_hash"],
+        "list_select_related": ["op"],
+        "search_fields": ["op__slug", "content_hash"],
+    },
+    "spec": {"list_display": ["code", "title", "created_by", "archived_at"], "search_fields": ["code", "title"]},
+    "specrevision": {
+        "list_display": ["spec", "number", "author", "content_hash", "created_at"],
+        "list_select_related": ["spec", "author"],
+        "search_fields": ["spec__code", "content_hash"],
+    },
+    "gateresult": {
+        "list_display": ["revision", "passed", "gate_version", "content_hash", "created_at"],
+        "list_filter": ["passed"],
+        "list_select_related": ["revision__spec"],
+    },
+    "approval": {
+        "list_display": ["revision", "approver", "revision_hash", "at"],
+        "list_select_related": ["revision__spec", "approver"],
+    },
+    "position": {
+        "list_display": ["revision", "user", "aspect", "position", "at"],
+        "list_filter": ["aspect", "position"],
+        "list_select_related": ["revision__spec", "user"],
+    },
+    "kernel": {"list_display": ["slug", "title", "op", "basis"], "list_select_related": ["op"]},
+    "kernelversion": {
+        "list_display": ["kernel", "number", "digest", "author", "created_at"],
+        "list_select_related": ["kernel", "author"],
+        "search_fields": ["kernel__slug", "digest"],
+    },
+    "fileblob": {"fields": ["sha256", "size_bytes"], "list_display": ["sha256", "size_bytes"]},
+    "anchor": {"list_display": ["name", "op", "state", "machine"], "list_select_related": ["op"]},
+    "run": {
+        "list_display": ["public_id", "kind", "state", "outcome", "queue", "submitted_by", "submitted_at"],
+        "list_filter": ["kind", "state", "outcome"],
+        "list_select_related": ["submitted_by"],
+        "search_fields": ["public_id"],
+    },
+    "runattempt": {
+        "fields": ["run", "number", "fence", "worker", "claimed_at", "last_ping_at", "ended_at", "ended_why"],
+        "list_display": ["run", "number", "fence", "worker", "ended_why"],
+        "list_select_related": ["run", "worker"],
+    },
+    "judgement": {
+        "list_display": ["run", "judgement", "grade", "disposition", "created_at"],
+        "list_filter": ["judgement", "grade"],
+        "list_select_related": ["run"],
+    },
+    "worker": {"list_display": ["name", "queue", "last_seen"], "list_filter": ["queue"]},
+}
+
+# Every model, so that none is forgotten; `fields` leaves out key hashes and raw bytes, a job its seed secret.
+LISTS["run"]["exclude"] = ["job"]
+for model in apps.get_app_config("kernels").get_models():
+    if not model._meta.auto_created:
+        admin.site.register(
+            model, type(f"{model.__name__}Admin", (ReadOnlyAdmin,), LISTS.get(model._meta.model_name, {}))
+        )

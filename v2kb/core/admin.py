@@ -1,0 +1,114 @@
+"""Admin: users are managed here by administrators, activity is read; nothing else of core has a form."""
+
+from typing import Any
+
+from django import forms
+from django.contrib import admin
+from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.models import Group
+from django.db import transaction
+from django.http import HttpRequest
+from knox.models import AuthToken
+
+from v2kb.core.actor import actor_from_request
+from v2kb.core.models import Activity, User
+from v2kb.core.policies import has_role
+from v2kb.core.services import note_password_issued, note_user_edit, user_facts
+
+# A group is a role, and a token speaks for its user: both change through services only.
+admin.site.unregister(Group)
+admin.site.unregister(AuthToken)
+
+
+class ReadOnlyAdmin(admin.ModelAdmin):
+    """Lists and shows to staff; nobody adds, changes or deletes here, superusers neither."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_active and request.user.is_staff
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return request.user.is_active and request.user.is_staff
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False
+
+
+@admin.register(Activity)
+class ActivityAdmin(ReadOnlyAdmin):
+    list_display = ["at", "actor_name", "channel", "verb", "object_label", "summary"]
+    list_filter = ["channel", "actor_kind"]
+    search_fields = ["actor_name", "object_label", "summary", "request_id"]
+    date_hierarchy = "at"
+
+
+@admin.register(User)
+class PeopleAdmin(UserAdmin):
+    """Users and their roles. Needs the role administrator; being a superuser is not enough, and gives nothing here."""
+
+    list_display = ["username", "first_name", "last_name", "engine_name", "is_active", "is_staff"]
+    list_filter = ["is_active", "is_staff", "groups"]
+    filter_horizontal = ["groups"]
+    readonly_fields = ["last_login", "date_joined"]
+    fieldsets = [
+        (None, {"fields": ["username", "password", "must_change_password"]}),
+        ("About", {"fields": ["first_name", "last_name", "email", "engine_name", "time_zone"]}),
+        ("Roles", {"fields": ["is_active", "is_staff", "groups"], "description": "Inactive users can't sign in."}),
+        ("Dates", {"fields": ["last_login", "date_joined"]}),
+    ]
+    add_fieldsets = [
+        (None, {"fields": ["username", "usable_password", "password1", "password2"]}),
+        ("About", {"fields": ["first_name", "last_name", "engine_name"]}),
+        ("Roles", {"fields": ["is_staff", "groups"]}),
+    ]
+
+    def _may(self, request: HttpRequest) -> bool:
+        return request.user.is_staff and has_role(actor_from_request(request, "admin"), "administrator")
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return request.user.is_active and self._may(request)
+
+    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return self._may(request)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        return self._may(request)
+
+    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return self._may(request)
+
+    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
+        return False  # what a user did stays under the name; make them inactive instead
+
+    def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[forms.ModelForm]:
+        form = super().get_form(request, obj, **kwargs)
+        if "groups" in form.base_fields:
+            form.base_fields["groups"].label = "Roles"
+        return form
+
+    def save_model(self, request: HttpRequest, obj: User, form: forms.Form, change: bool) -> None:
+        """Remember what the user was; the password of a new user is good for one sign-in."""
+        form.before = user_facts(User.objects.get(pk=obj.pk)) if change else None
+        if not change:
+            obj.must_change_password = True
+        super().save_model(request, obj, form, change)
+
+    def save_related(self, request: HttpRequest, form: forms.Form, formsets: Any, change: bool) -> None:
+        """The view's transaction ends with the activity line, or not at all."""
+        super().save_related(request, form, formsets, change)
+        note_user_edit(actor_from_request(request, "admin"), user=form.instance, before=form.before)
+
+    @transaction.atomic
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> Any:
+        return super().user_change_password(request, id, form_url)
+
+    def log_change(self, request: HttpRequest, obj: User, message: Any) -> Any:
+        """The page that sets a password alone ends here; what it sets for others is good for one sign-in."""
+        if request.resolver_match.url_name == "auth_user_password_change":
+            note_password_issued(actor_from_request(request, "admin"), user=obj)
+        return super().log_change(request, obj, message)
