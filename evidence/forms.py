@@ -15,7 +15,7 @@ from evidence.lines import (
 )
 from evidence.models import Lever, Supersession, Verdict
 from v2kb.core.errors import Refusal
-from v2kb.rules.evidence import CAUSE_CLASSES, MAX_TEXT, MAX_TITLE, UNTESTED
+from v2kb.rules.evidence import CAUSE_CLASSES, FIELDS, MAX_TEXT, MAX_TITLE, UNTESTED
 from v2kb.rules.scope import DIMENSIONS, ENVELOPES
 
 SCOPE_HELP = {
@@ -143,8 +143,7 @@ class ContentForm(forms.Form):
     def content(self) -> dict[str, Any]:
         """The content of a valid form, for the services."""
         data = self.cleaned_data
-        names = ("verdict", "lever", "title", "numbers", "mechanism", "cause_class", "approaches", "not_checked", "bound",
-                 "structural", "measured_on", "measured_note", "sources")  # fmt: skip
+        names = [name for name in FIELDS if name != "scope"]
         return {name: data[name] for name in names} | {"scope": {name: data[f"scope_{name}"] for name in DIMENSIONS}}
 
 

@@ -123,7 +123,8 @@ def list_levers(*, archived: bool = False, query: str = "") -> QuerySet[Lever]:
         levers = levers.filter(Exists(LeverAlias.objects.filter(lever=OuterRef("pk"), normalised__contains=key)))
     elif query.strip():
         levers = levers.none()
-    return levers.prefetch_related("aliases").annotate(row_count=Count("revisions", filter=rows, distinct=True))
+    counted = levers.prefetch_related("aliases").annotate(row_count=Count("revisions", filter=rows, distinct=True))
+    return counted.order_by("name")
 
 
 def get_lever(slug: str) -> Lever:
@@ -196,15 +197,21 @@ def rows_of_lever(lever: Lever) -> list[EvidenceRow]:
     return by_code(live_rows().filter(head__lever=lever))
 
 
-def api_rows() -> QuerySet[EvidenceRow]:
-    """Rows with everything that the API shows of them, in a fixed number of queries."""
-    return (
-        EvidenceRow.objects.filter(head__isnull=False)
-        .select_related("head__lever", "head__author")
-        .prefetch_related(
-            Prefetch(
-                "flags", Flag.objects.filter(cleared_at__isnull=True).select_related("raised_by"), to_attr="open_flags"
-            ),
-            Prefetch("superseded_by", Supersession.objects.select_related("newer"), to_attr="successors"),
-        )
+def get_full_row(code: str) -> EvidenceRow:
+    """The row with its `open_flags`, `successors` and receipts, in a fixed number of queries. Raises Missing."""
+    flags = Flag.objects.filter(cleared_at__isnull=True).select_related("raised_by", "row")
+    rows = EvidenceRow.objects.filter(head__isnull=False, code=code.upper()).select_related(
+        "head__lever", "head__author"
     )
+    row = rows.prefetch_related(
+        Prefetch("flags", flags, to_attr="open_flags"),
+        Prefetch("superseded_by", Supersession.objects.select_related("newer"), to_attr="successors"),
+        "receipts",
+    ).first()
+    return row or get_row(code)
+
+
+def get_counted_lever(slug: str) -> Lever:
+    """The lever, archived or not, with aliases and the number of its live rows. Raises Missing evidence.no_lever."""
+    lever = get_lever(slug)
+    return list_levers(archived=lever.archived_at is not None).get(pk=lever.pk)

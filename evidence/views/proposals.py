@@ -34,7 +34,7 @@ MAX_KEY = 2**62
 
 @require_http_methods(["GET", "POST"])
 def row_propose(request: HttpRequest, code: str) -> HttpResponse:
-    """Propose another content of a row. When the row moved on meanwhile, the form comes back merged, nothing is lost."""
+    """Propose another content of a row. When the row moved on meanwhile, the form comes back merged."""
     actor = actor_from_request(request)
     require_proposer(actor)
     row = selectors.get_row(code)

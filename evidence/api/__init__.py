@@ -1,0 +1,17 @@
+"""REST of evidence: levers, rows with their revisions, proposals, flags, import."""
+
+from rest_framework.routers import BaseRouter
+
+from evidence.api.imports import ImportViewSet
+from evidence.api.levers import LeverViewSet
+from evidence.api.proposals import ProposalViewSet
+from evidence.api.rows import FlagViewSet, RowViewSet
+
+
+def register(router: BaseRouter) -> None:
+    """Add this app's addresses to the site's router."""
+    router.register("levers", LeverViewSet, basename="lever")
+    router.register("evidence", RowViewSet, basename="evidence-row")
+    router.register("flags", FlagViewSet, basename="flag")
+    router.register("proposals", ProposalViewSet, basename="proposal")
+    router.register("evidence-imports", ImportViewSet, basename="evidence-import")

@@ -1,0 +1,632 @@
+"""Pages of evidence: who sees and does what, bad input, text that is never lost, query counts."""
+
+import copy
+import re
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from evidence.forms import initial_of
+from evidence.models import EvidenceRow, Flag, Lever, Proposal, Supersession
+from evidence.services import accept_proposal, flag_row, propose_change, propose_from_run
+from tests.evidence.sample import MAP, changed, load_sample, typing_bytes
+from v2kb.core.actor import Actor
+from v2kb.core.registry import PANELS, add_panel
+
+pytestmark = pytest.mark.django_db
+
+READ_PAGES = [
+    "/evidence/",
+    "/evidence/?q=warp&verdict=DEAD&arch=sm_100",
+    "/evidence/?view=table",
+    "/evidence/?view=table&page=999",
+    "/evidence/?archived=1",
+    "/evidence/?q=%F0%9F%98%80%27%25",
+    "/evidence/rows/D1/",
+    "/evidence/rows/D10/",
+    "/evidence/rows/U1/",
+    "/evidence/rows/D1/revisions/1/",
+    "/evidence/proposals/",
+    "/evidence/proposals/?state=accepted",
+    "/evidence/proposals/?state=nonsense",
+    "/evidence/levers/",
+    "/evidence/levers/?q=splitK",
+    "/evidence/levers/?archived=1",
+    "/evidence/levers/warp-spec/",
+]
+
+
+@pytest.fixture
+def loaded(system):
+    load_sample(system)
+
+
+@pytest.fixture
+def sign_in(make_user):
+    """sign_in("dora", "designer") -> a client."""
+
+    def make(username: str, *roles: str) -> Client:
+        client = Client()
+        client.force_login(make_user(username, *roles))
+        return client
+
+    return make
+
+
+@pytest.fixture
+def viewer(sign_in):
+    return sign_in("vita", "viewer")
+
+
+@pytest.fixture
+def designer(sign_in):
+    return sign_in("ines", "designer")
+
+
+@pytest.fixture
+def curator(sign_in):
+    return sign_in("cleo", "curator")
+
+
+def row(code: str) -> EvidenceRow:
+    return EvidenceRow.objects.select_related("head").get(code=code)
+
+
+def form_data(code: str, **changes) -> dict:
+    head = row(code).head
+    data = initial_of(head.content) | {"base_hash": head.content_hash, "reason": "measured again", **changes}
+    return {name: value for name, value in data.items() if value not in (False, None)}
+
+
+def actor_of(client: Client) -> Actor:
+    from v2kb.core.models import User
+
+    return Actor.of_user(User.objects.get(pk=client.session["_auth_user_id"]), "page")
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("url", READ_PAGES)
+def test_every_page_needs_a_sign_in_and_no_role(loaded, client, viewer, url):
+    assert client.get(url).status_code == 302
+    response = viewer.get(url)
+    assert response.status_code == 200
+    assert "style=" not in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/evidence/rows/D99/",
+        "/evidence/rows/nothing/",
+        "/evidence/rows/D1/revisions/2/",
+        "/evidence/rows/D1/revisions/99999999999999999999/",
+        "/evidence/rows/D1/revisions/1/?against=x",
+        "/evidence/rows/D1/revisions/1/?against=77",
+        "/evidence/proposals/424242/",
+        "/evidence/proposals/99999999999999999999999/",
+        "/evidence/levers/none/",
+    ],
+)
+def test_what_is_not_there(loaded, viewer, url):
+    assert viewer.get(url).status_code == 404
+
+
+def test_the_board_has_three_lanes_and_the_filters_count(loaded, viewer):
+    page = viewer.get("/evidence/").content.decode()
+    for lane in ("dead", "win", "untested"):
+        assert f'id="lane-{lane}"' in page
+    assert re.search(r'value="DEAD">\s*<span>DEAD</span><span class="count">3</span>', page)
+    assert page.count('class="lane-card"') == 6
+
+
+def test_a_swap_and_a_page_are_the_same_markup(loaded, viewer):
+    url = "/evidence/?q=warp"
+    whole = viewer.get(url).content.decode()
+    part = viewer.get(url, headers={"HX-Request": "true"}).content.decode()
+    assert part.strip().startswith('<div class="with-filters" id="evidence-list">')
+    assert "<html" not in part
+    assert part.strip() in whole
+
+
+def test_nothing_found_says_what_was_looked_for_and_what_to_do(loaded, designer):
+    page = designer.get("/evidence/?q=splitN").content.decode()
+    assert "<code>splitn</code>" in page
+    assert "/evidence/rows/new/?title=splitN" in page
+
+
+def test_an_empty_installation_says_how_to_begin(viewer, curator):
+    assert "A curator can import a map" in viewer.get("/evidence/").content.decode()
+    assert 'href="/evidence/import/"' in curator.get("/evidence/").content.decode()
+
+
+def test_a_row_shows_what_blocks_and_what_is_missing(loaded, viewer):
+    page = viewer.get("/evidence/rows/D10/").content.decode()
+    assert "no cause class is given, so it counts in full" in page
+    for field in ("cause_class", "scope", "not_checked"):
+        assert f"<code>{field}</code>" in page
+    assert "≤6%" in page
+    page = viewer.get("/evidence/rows/D1/").content.decode()
+    assert "not read" in page
+    assert "3×" in page
+    assert "fused_megakernel" in page
+
+
+def test_a_code_in_small_letters_leads_to_the_row(loaded, viewer):
+    assert viewer.get("/evidence/rows/d1/").url == "/evidence/rows/D1/"
+
+
+def test_scripts_in_the_text_stay_text(system, viewer):
+    evil = "<script>alert(1)</script>"
+    load_sample(system, MAP.replace("Takes a MAC slot", evil).replace("Loader warp in", evil), typed=False)
+    for url in ("/evidence/", "/evidence/?view=table", "/evidence/rows/D1/", "/evidence/rows/D1/revisions/1/"):
+        assert evil not in viewer.get(url).content.decode()
+        assert "&lt;script&gt;" in viewer.get(url).content.decode()
+
+
+def test_panels_of_higher_apps_are_shown(loaded, viewer):
+    before = list(PANELS.get("evidence.evidencerow", []))
+    add_panel(
+        "evidence.evidencerow",
+        lambda request, obj: {
+            "title": f"Specs on {obj.code}",
+            "template": "components/empty.html",
+            "context": {},
+        },
+    )
+    try:
+        assert "Specs on D1" in viewer.get("/evidence/rows/D1/").content.decode()
+    finally:
+        PANELS["evidence.evidencerow"] = before
+
+
+@pytest.mark.parametrize("url", ["/evidence/", "/evidence/?view=table", "/evidence/?q=warp", "/evidence/levers/"])
+def test_query_counts_do_not_grow_with_rows(loaded, system, curator, url):
+    curator.get(url)
+    with CaptureQueriesContext(
+        connection,
+    ) as few:
+        curator.get(url)
+    text = MAP
+    for number in range(20, 60):
+        text = text.replace("| D10 |", f"| D{number} | Warp lever {number} | DEAD | m | 2026-01-01 `x` |\n| D10 |")
+    load_sample(system, text)
+    with CaptureQueriesContext(connection) as many:
+        curator.get(url)
+    assert len(many) == len(few)
+    assert len(few) <= 16, "\n".join(query["sql"][:150] for query in few)
+
+
+def test_query_count_of_a_row_does_not_grow_with_its_history(loaded, designer, curator, make_actor):
+    url = "/evidence/rows/U1/"
+    designer.get(url)
+
+    def count() -> int:
+        with CaptureQueriesContext(connection) as queries:
+            designer.get(url)
+        return len(queries)
+
+    def change(number: int) -> None:
+        head = row("U1").head
+        content = changed(head.content, bound=f"Bound {number}")
+        proposal = propose_change(
+            actor_of(designer), "U1", base_hash=head.content_hash, content=content, reason=f"round {number}"
+        )
+        accept_proposal(actor_of(curator), proposal.pk)
+
+    change(1)
+    flag_row(make_actor("f1", "viewer"), "U1", reason="x")
+    few = count()
+    for number in range(2, 8):
+        change(number)
+        flag_row(make_actor(f"f{number}", "viewer"), "U1", reason="x")
+    assert count() == few
+    assert few <= 24
+
+
+# --- proposing ----------------------------------------------------------------------------------------------------
+
+
+def test_who_may_propose(loaded, client, viewer, sign_in):
+    for url in ("/evidence/rows/U1/propose/", "/evidence/rows/new/"):
+        assert client.get(url).status_code == 302
+        for method in ("get", "post"):
+            assert getattr(viewer, method)(url).status_code == 403
+        assert sign_in(f"rev{len(url)}", "reviewer_performance").get(url).status_code == 403
+    assert "Propose a change" not in viewer.get("/evidence/rows/U1/").content.decode()
+    assert not Proposal.objects.exists()
+
+
+def test_an_unchanged_form_is_no_change_for_every_row(loaded, designer):
+    for code in ("D1", "D2", "D10", "W1", "W2", "U1"):
+        assert designer.get(f"/evidence/rows/{code}/propose/").status_code == 200
+        response = designer.post(f"/evidence/rows/{code}/propose/", form_data(code))
+        assert response.status_code == 422
+        assert f"{code} says this already" in response.content.decode()
+
+
+def test_a_change_goes_through_the_form(loaded, designer, curator):
+    data = form_data(
+        "U1",
+        bound="At most 1.1×",
+        scope_m="1..4",
+        scope_envelope=["fused_megakernel", "cpu"],
+        numbers="≤ 1.1× | bound | vs v1\n6.24µs | data point",
+        approaches="one\n\ntwo\n",
+        sources="commit: f624d75a",
+        measured_on="2026-11-01",
+    )
+    response = designer.post("/evidence/rows/U1/propose/", data)
+    proposal = Proposal.objects.get()
+    assert (response.status_code, response.url) == (302, f"/evidence/proposals/{proposal.pk}/")
+    page = curator.get(response.url).content.decode()
+    assert "At most 1.1×" in page
+    assert "What changes" in page
+    response = curator.post(f"{response.url}accept/")
+    assert response.status_code == 302
+    content = row("U1").head.content
+    assert content["scope"] == {"m": "1..4", "envelope": ["cpu", "fused_megakernel"]}
+    assert [(n["qualifier"], n["value"], n["role"]) for n in content["numbers"]] == [
+        ("<=", "1.1", "bound"),
+        ("", "6.24", "data_point"),
+    ]
+    assert content["approaches"] == ["one", "two"]
+    page = curator.get("/evidence/rows/U1/revisions/2/").content.decode()
+    assert "bound or caveat" in page
+    assert "<ins>At most 1.1×</ins>" in page
+    assert curator.get("/evidence/rows/U1/revisions/1/?against=2").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "said"),
+    [
+        ({"reason": ""}, "reason", "This field is required"),
+        ({"title": ""}, "title", "This field is required"),
+        ({"scope_m": "many"}, "scope_m", "not a range of whole numbers"),
+        ({"numbers": "6 us and 7 us"}, "numbers", "Line 1 holds 2 numbers."),
+        ({"numbers": "6 us | n 0"}, "numbers", "is not understood"),
+        ({"numbers": "6 us | verdict"}, "numbers", "no verdict number of its own"),
+        ({"measured_on": "yesterday"}, "measured_on", "is not a date"),
+        ({"verdict": "DEAD", "cause_class": ""}, "cause_class", "needs the class of its cause"),
+        ({"lever": "nothing"}, "lever", "Select a valid choice"),
+        ({"bound": ""}, "bound", "needs its bound"),
+        ({"mechanism": "x" * 10_001}, "mechanism", "at most 10000 characters"),
+        ({"verdict": "MAYBE"}, "verdict", "Select a valid choice"),
+        ({"title": "a\x00b"}, "title", "Null characters"),
+    ],
+)
+def test_errors_stand_at_their_field_and_keep_the_text(loaded, designer, changes, field, said):
+    data = form_data("U1", measured_note="words that took an hour", **changes)
+    response = designer.post("/evidence/rows/U1/propose/", data)
+    page = response.content.decode()
+    assert response.status_code == 422
+    assert any(said in error for error in response.context["form"].errors[field]), response.context["form"].errors
+    assert "words that took an hour" in page
+    assert 'role="alert"' in page
+    assert not Proposal.objects.exists()
+
+
+def test_a_row_that_moved_on_gives_three_versions_and_a_merged_form(loaded, designer, curator, make_actor):
+    mine = form_data("U1", bound="mine", mechanism="my mechanism")
+    head = row("U1").head
+    theirs = propose_change(
+        make_actor("tess", "designer"),
+        "U1",
+        base_hash=head.content_hash,
+        content=changed(head.content, bound="theirs", title="A better title"),
+        reason="x",
+    )
+    accept_proposal(actor_of(curator), theirs.pk)
+    response = designer.post("/evidence/rows/U1/propose/", mine)
+    page = response.content.decode()
+    assert response.status_code == 409
+    assert "evidence.stale_base" in page
+    assert "both changed it differently" in page
+    form = response.context["form"]
+    assert form["bound"].value() == "mine"
+    assert form["title"].value() == "A better title"
+    assert form["mechanism"].value() == "my mechanism"
+    assert form["reason"].value() == "measured again"
+    assert form["base_hash"].value() == row("U1").head.content_hash
+    again = {field.name: field.value() for field in form if field.value() not in (False, None)}
+    response = designer.post("/evidence/rows/U1/propose/", again)
+    assert response.status_code == 302
+    assert Proposal.objects.get(state="open").content["title"] == "A better title"
+
+
+def test_the_own_open_proposal_is_named(loaded, designer):
+    designer.post("/evidence/rows/U1/propose/", form_data("U1", bound="one"))
+    response = designer.post("/evidence/rows/U1/propose/", form_data("U1", bound="two"))
+    assert response.status_code == 409
+    assert "You have an open proposal on U1 already" in response.content.decode()
+    assert response.context["form"]["bound"].value() == "two"
+
+
+def test_a_new_row(loaded, designer, curator):
+    page = designer.get("/evidence/rows/new/?lever=split-k&title=Another").content.decode()
+    assert 'value="Another"' in page
+    data = form_data("U1", title="Another cell", lever="split-k", base_hash="")
+    response = designer.post("/evidence/rows/new/", data)
+    assert response.status_code == 302
+    curator.post(f"{response.url}accept/")
+    assert row("U2").head.title == "Another cell"
+    assert designer.post("/evidence/rows/new/", {}).status_code == 422
+
+
+def test_numbers_are_read_while_typing(loaded, designer):
+    response = designer.post(
+        "/evidence/numbers/", {"numbers": "−7..−9% vs v1\nkilled 3×\n1 us and 2 us", "verdict": "WIN"}
+    )
+    page = response.content.decode()
+    assert "−9..−7%" in page
+    assert "not read" in page
+    assert "Line 3 holds 2 numbers." in page
+    assert designer.get("/evidence/numbers/").status_code == 405
+    assert designer.post("/evidence/numbers/", {}).status_code == 200
+
+
+# --- deciding -----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def proposal(loaded, designer):
+    designer.post("/evidence/rows/U1/propose/", form_data("U1", bound="less"))
+    return Proposal.objects.get()
+
+
+def test_only_a_curator_decides(proposal, client, viewer, designer):
+    for action in ("accept", "reject", "withdraw"):
+        url = f"/evidence/proposals/{proposal.pk}/{action}/"
+        assert client.post(url).status_code == 302
+        assert viewer.post(url, {"reason": "x"}).status_code == 403
+        assert viewer.get(url).status_code == 405
+    assert designer.post(f"/evidence/proposals/{proposal.pk}/accept/").status_code == 403
+    proposal.refresh_from_db()
+    assert proposal.state == "open"
+    assert ">Accept</button>" not in designer.get(proposal.get_absolute_url()).content.decode()
+
+
+def test_the_queue_and_the_decision_bar_say_whose_turn_it_is(proposal, curator, designer):
+    assert "yours to decide" in curator.get("/evidence/proposals/").content.decode()
+    assert "yours to decide" not in designer.get("/evidence/proposals/").content.decode()
+    page = curator.get(proposal.get_absolute_url()).content.decode()
+    assert "Needs 1 acceptance of a curator who did not write it." in page
+    assert ">Accept</button>" in page
+
+
+def test_rejecting_asks_for_a_reason(proposal, curator):
+    url = f"/evidence/proposals/{proposal.pk}/reject/"
+    response = curator.post(url, {"reason": " "})
+    assert response.status_code == 422
+    assert "The reason is empty." in response.content.decode()
+    assert curator.post(url, {"reason": "no trace"}).status_code == 302
+    page = curator.get(proposal.get_absolute_url()).content.decode()
+    assert "no trace" in page
+    assert curator.post(url, {"reason": "again"}).status_code == 409
+
+
+def test_withdrawing(proposal, designer):
+    assert "Withdraw" in designer.get(proposal.get_absolute_url()).content.decode()
+    assert designer.post(f"/evidence/proposals/{proposal.pk}/withdraw/").status_code == 302
+    proposal.refresh_from_db()
+    assert proposal.state == "withdrawn"
+
+
+def test_a_stale_proposal_is_brought_to_the_newest_revision(proposal, designer, curator, make_actor):
+    head = row("U1").head
+    other = propose_change(
+        make_actor("tess", "designer"), "U1", base_hash=head.content_hash,
+        content=changed(head.content, title="New title", bound="theirs"), reason="x",
+    )  # fmt: skip
+    accept_proposal(actor_of(curator), other.pk)
+    page = curator.get(proposal.get_absolute_url()).content.decode()
+    assert "Three versions" in page
+    assert ">Accept</button>" not in page
+    response = curator.post(f"/evidence/proposals/{proposal.pk}/accept/")
+    assert response.status_code == 409
+    assert "evidence.stale_base" in response.content.decode()
+    url = f"/evidence/proposals/{proposal.pk}/revise/"
+    form = designer.get(url).context["form"]
+    assert (form["title"].value(), form["bound"].value()) == ("New title", "less")
+    data = {field.name: field.value() for field in form if field.value() not in (False, None)}
+    response = designer.post(url, data)
+    assert response.status_code == 302
+    proposal.refresh_from_db()
+    assert proposal.state == "superseded"
+    assert proposal.replaced_by.get_absolute_url() == response.url
+    assert f"proposal {proposal.replaced_by.pk}" in designer.get(proposal.get_absolute_url()).content.decode()
+
+
+def test_somebody_elses_proposal_is_not_revised(proposal, sign_in):
+    other = sign_in("otto", "designer")
+    assert other.post(f"/evidence/proposals/{proposal.pk}/revise/", form_data("U1", bound="x")).status_code == 403
+
+
+def test_a_runs_proposal_shows_its_receipts(loaded, make_user, curator):
+    outcome = propose_from_run(
+        Actor.worker("w"), author=make_user("vera", "validator"), row_code="U1", run_id="R7", result_hash="a" * 64,
+        judgement="REGRESS", grade="decides", sentence="11% slower than naive",
+        content_change={"verdict": "DEAD", "cause_class": "regressed_in_scope"},
+    )  # fmt: skip
+    page = curator.get(outcome.proposal.get_absolute_url()).content.decode()
+    for text in ("R7", "11% slower than naive", "through a judged run", "needs what was not checked", "Revise"):
+        assert text in page
+    assert ">Accept</button>" not in page
+    assert "R7" in curator.get("/evidence/rows/U1/").content.decode()
+
+
+# --- flags, lineage, archive --------------------------------------------------------------------------------------
+
+
+def test_flags_on_the_page(loaded, viewer, curator):
+    assert viewer.post("/evidence/rows/U1/flag/", {"reason": ""}).status_code == 422
+    assert viewer.post("/evidence/rows/U1/flag/", {"reason": "the trace is gone"}).status_code == 302
+    flag = Flag.objects.get()
+    assert "the trace is gone" in viewer.get("/evidence/rows/U1/").content.decode()
+    assert viewer.post(f"/evidence/rows/U1/flags/{flag.pk}/confirm/").status_code == 403
+    assert curator.post(f"/evidence/rows/U1/flags/{flag.pk}/confirm/").status_code == 302
+    assert curator.post(f"/evidence/rows/U1/flags/{flag.pk}/confirm/").status_code == 409
+    assert "the row can&#x27;t be cited" in curator.get("/evidence/rows/U1/").content.decode() or "can't be cited" in (
+        curator.get("/evidence/rows/U1/").content.decode()
+    )
+    assert viewer.post(f"/evidence/rows/U1/flags/{flag.pk}/clear/", {"reason": "x"}).status_code == 403
+    assert curator.post(f"/evidence/rows/U1/flags/{flag.pk}/clear/", {"reason": "found"}).status_code == 302
+    assert curator.post("/evidence/rows/U1/flags/99999999999999999999999/confirm/").status_code == 404
+
+
+def test_lineage_and_archive_on_the_page(loaded, viewer, curator):
+    edge = {"newer": "w2", "kind": "replaces", "reason": "measured better"}
+    assert viewer.post("/evidence/rows/W1/supersede/", edge).status_code == 403
+    assert curator.post("/evidence/rows/W1/supersede/", edge | {"kind": "beats"}).status_code == 422
+    assert curator.post("/evidence/rows/W1/supersede/", edge | {"newer": "W1"}).status_code == 422
+    assert curator.post("/evidence/rows/W1/supersede/", edge).status_code == 302
+    assert Supersession.objects.get().newer.code == "W2"
+    assert "Superseded by" in viewer.get("/evidence/rows/W1/").content.decode()
+    assert curator.post("/evidence/rows/W2/supersede/", edge | {"newer": "W1"}).status_code == 409
+    assert curator.post("/evidence/rows/D1/archive/", {"reason": "old"}).status_code == 422
+    assert viewer.post("/evidence/rows/U1/archive/", {"reason": "x"}).status_code == 403
+    assert curator.post("/evidence/rows/U1/archive/", {"reason": "a twin"}).status_code == 302
+    assert viewer.get("/evidence/rows/U1/").status_code == 200
+    assert viewer.post("/evidence/rows/U1/restore/").status_code == 403
+    assert curator.post("/evidence/rows/U1/restore/").status_code == 302
+
+
+# --- levers -------------------------------------------------------------------------------------------------------
+
+
+def test_levers_on_the_page(loaded, viewer, designer, curator):
+    for client in (viewer, designer):
+        assert client.get("/evidence/levers/new/").status_code == 403
+        assert client.get("/evidence/levers/split-k/edit/").status_code == 403
+        assert client.post("/evidence/levers/split-k/aliases/add/", {"alias": "x"}).status_code == 403
+    response = curator.post("/evidence/levers/new/", {"name": "Split N", "aliases": "N splitting\nsplitting N"})
+    assert response.url == "/evidence/levers/split-n/"
+    assert Lever.objects.get(slug="split-n").aliases.count() == 3
+    response = curator.post("/evidence/levers/new/", {"name": "splitK"})
+    assert response.status_code == 422
+    assert "is a name of the lever split-k already" in response.content.decode()
+    assert curator.post("/evidence/levers/split-n/aliases/add/", {"alias": "cut N"}).status_code == 302
+    assert curator.post("/evidence/levers/split-n/aliases/add/", {"alias": "split-K"}).status_code == 422
+    assert curator.post("/evidence/levers/split-n/aliases/add/", {"alias": ""}).status_code == 422
+    assert curator.post("/evidence/levers/split-n/aliases/remove/", {"alias": "cut_n"}).status_code == 302
+    assert curator.post("/evidence/levers/split-n/aliases/remove/", {"alias": "Split N"}).status_code == 422
+    data = {"name": "N split", "description": "d", "parent": "splits"}
+    assert curator.post("/evidence/levers/split-n/edit/", data).status_code == 302
+    assert curator.post("/evidence/levers/split-n/edit/", data).status_code == 422
+    assert curator.post("/evidence/levers/split-k/archive/", {"reason": "x"}).status_code == 409
+    assert curator.post("/evidence/levers/split-n/archive/", {"reason": "x"}).status_code == 302
+    assert curator.post("/evidence/levers/split-n/restore/").status_code == 302
+
+
+# --- import -------------------------------------------------------------------------------------------------------
+
+
+def upload(text: str | bytes = MAP, typing: bytes | None = None, name: str = "probe-map.md") -> dict:
+    data = {"step": "preview", "file": SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)}
+    return data | ({"typing": SimpleUploadedFile("levers.json", typing)} if typing else {})
+
+
+def test_who_may_import(client, viewer, designer, sign_in):
+    assert client.get("/evidence/import/").status_code == 302
+    for each in (viewer, designer, sign_in("ada", "administrator")):
+        assert each.get("/evidence/import/").status_code == 403
+        assert each.post("/evidence/import/", upload()).status_code == 403
+
+
+def test_preview_then_import(curator):
+    response = curator.post("/evidence/import/", upload(typing=typing_bytes()))
+    page = response.content.decode()
+    assert response.status_code == 200
+    assert not EvidenceRow.objects.exists()
+    assert "3 DEAD, 2 WIN, 1 UNTESTED." in page
+    assert "not read as numbers: 3×" in page
+    form = response.context["apply_form"]
+    data = {field.name: field.value() for field in form if field.value()} | {"step": "apply"}
+    data["text"] = data["text"].replace("\n", "\r\n")
+    response = curator.post("/evidence/import/", data)
+    assert (response.status_code, response.url) == (302, "/evidence/")
+    assert EvidenceRow.objects.count() == 6
+    assert row("D1").head.lever.slug == "warp-spec"
+    response = curator.post("/evidence/import/", upload(typing=typing_bytes()))
+    assert "Nothing is new or changed." in response.content.decode()
+    assert response.context["plan"].counts["unchanged"] == 6
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ({"step": "preview"}, "This field is required"),
+        (upload(b""), "empty"),
+        (upload(b"# Map\n\nca\xe9"), "line 3, column 3"),
+        (upload(typing=b"{"), "The typing file is not JSON: line 1, column 2"),
+        (upload(typing=b"\xff\xfe"), "not UTF-8"),
+        (upload(b"\x00\x01\x02"), "zero bytes"),
+        ({"step": "apply"}, "The preview came back incomplete."),
+    ],
+)
+def test_bad_uploads_are_refused_in_words(curator, data, said):
+    response = curator.post("/evidence/import/", copy.copy(data))
+    assert response.status_code == 422
+    assert said in response.content.decode()
+
+
+def test_unreadable_lines_are_shown_and_refuse_until_left_out(curator):
+    text = MAP.replace("ALL FLAT (≤6%)", "Promising (≤6%)")
+    response = curator.post("/evidence/import/", upload(text))
+    page = response.content.decode()
+    assert "Line 11, column Verdict + number" in page
+    data = {field.name: field.value() for field in response.context["apply_form"] if field.value()} | {"step": "apply"}
+    response = curator.post("/evidence/import/", data)
+    assert response.status_code == 422
+    assert "evidence.import.verdict" in response.content.decode()
+    assert not EvidenceRow.objects.exists()
+    assert curator.post("/evidence/import/", data | {"skip_unreadable": "on"}).status_code == 302
+    assert EvidenceRow.objects.count() == 5
+
+
+def test_a_missing_column_is_named(curator):
+    text = MAP.replace(
+        "| # | Cell | Status | Bound / caveat |\n|---|---|---|---|", "| # | Cell | Status |\n|---|---|---|"
+    )
+    page = curator.post("/evidence/import/", upload(text)).content.decode()
+    assert "The UNTESTED table has no column Bound / caveat." in page
+
+
+# --- admin --------------------------------------------------------------------------------------------------------
+
+
+def test_the_admin_reads_all_and_edits_levers_through_the_services(loaded, make_user):
+    client = Client()
+    client.force_login(make_user("cora", "curator", is_staff=True, is_superuser=True))
+    for name in (
+        "evidencerow",
+        "evidencerevision",
+        "proposal",
+        "flag",
+        "supersession",
+        "runreceipt",
+        "lever",
+        "codeseries",
+    ):
+        assert client.get(f"/admin/evidence/{name}/").status_code == 200
+    revision = row("D1").head
+    assert client.get(f"/admin/evidence/evidencerevision/{revision.pk}/change/").status_code == 200
+    assert client.post(f"/admin/evidence/evidencerevision/{revision.pk}/change/", {"verdict": "WIN"}).status_code == 403
+    assert client.post(f"/admin/evidence/evidencerow/{row('D1').pk}/delete/", {"post": "yes"}).status_code == 403
+    inline = {"aliases-TOTAL_FORMS": 0, "aliases-INITIAL_FORMS": 0}
+    taken = client.post("/admin/evidence/lever/add/", {"name": "splitK", "slug": "fresh", **inline})
+    assert "is a name of the lever split-k already" in taken.content.decode()
+    added = client.post("/admin/evidence/lever/add/", {"name": "Split M", "slug": "split-m", **inline})
+    assert added.status_code == 302
+    lever = Lever.objects.get(slug="split-m")
+    assert lever.aliases.count() == 1
+    client.post(f"/admin/evidence/lever/{lever.pk}/change/", {"name": "M split", **inline})
+    lever.refresh_from_db()
+    assert (lever.name, lever.aliases.count()) == ("M split", 2)
+    viewer = Client()
+    viewer.force_login(make_user("stan", "viewer", is_staff=True, is_superuser=True))
+    assert viewer.post("/admin/evidence/lever/add/", {"name": "X", "slug": "x", **inline}).status_code == 403
