@@ -242,6 +242,7 @@ def test_a_rate_above_its_floor_is_impossible_too():
     one = case(BASE, [104, 105, 103], floor=104.5)
     found = judged(one, plan=rate, **rate)
     assert (found.judgement, found.gate) == ("INVALID", "floor")
+    assert judged(replace(one, floor=200.0), plan=rate, **rate).judgement == "WIN"
 
 
 def test_the_first_failed_gate_is_named_when_several_fail():
@@ -313,6 +314,8 @@ def test_tier_1_in_the_same_direction_or_unclear_does_not_bar_tier_2():
     assert verdict(BASE, WIN, tier1_log_interval=(-0.05, -0.01)).judgement == "WIN"
     assert verdict(BASE, WIN, tier1_log_interval=(-0.05, 0.01)).judgement == "WIN"
     assert verdict(BASE, REGRESS, tier1_log_interval=(-0.05, -0.01)).gate == "tier_1"
+    in_place = {"envelope": "fused_megakernel", "method": "in_situ_slow_cta"}
+    assert verdict(BASE, REGRESS, tier1_log_interval=(-0.05, -0.01), **in_place).judgement == "REGRESS"
 
 
 def test_an_event_alone_can_not_judge_a_number():
