@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from v2kb.rules.antiloop import GATE_RULES, GATE_VERSION, choice_hash, evaluate
+from v2kb.rules.antiloop import GATE_RULES, GATE_VERSION, GateResult, choice_hash, evaluate
 from v2kb.rules.canonical import canonical_json, content_hash
 
 FUSED_GEMV = {
@@ -174,6 +174,8 @@ def test_a_spec_without_choices_does_not_pass():
         result = evaluate(document, make_snapshot(), make_context())
         assert not result.passed
         assert result.lines[0].field == "choices"
+    assert not GateResult(()).passed
+    assert GateResult(()).summary() == "Nothing was judged."
 
 
 def test_result_is_a_canonical_document_and_repeats():
@@ -297,6 +299,7 @@ def test_kept_on_untested_rows_alone_needs_a_prediction():
     assert judge(snapshot, beside_a_win).passed
     deferred = kept | {"polarity": "defers"}
     assert judge(snapshot, deferred).passed
+    assert line(judge(snapshot, kept | {"citations": []}), "AL5").status == "NOT_APPLICABLE"
 
 
 # --- AL2 ---

@@ -259,6 +259,12 @@ def test_a_number_within_its_stated_interval_is_not_material():
     assert material_change(bounded, content(make(numbers=parse_numbers("≤6.0%")))) == []
 
 
+def test_a_data_point_may_come_and_go():
+    with_point = content(make(numbers=make()["numbers"] + parse_numbers("12%", role="data_point")))
+    assert material_change(with_point, content(make())) == []
+    assert material_change(content(make()), with_point) == []
+
+
 def test_supersession_and_a_confirmed_flag_are_material():
     old = content(make())
     superseded = material_change(old, old, new_superseded=True)

@@ -89,6 +89,8 @@ class GateResult:
         """Return one sentence for the decision bar."""
         if self.passed:
             return "The gate passes."
+        if not self.blocking_lines:
+            return "Nothing was judged."
         first = self.blocking_lines[0]
         where = "" if first.choice == SPEC_LINE else f"Choice {first.choice}: "
         more = len(self.blocking_lines) - 1
