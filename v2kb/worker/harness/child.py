@@ -14,6 +14,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import torch
@@ -24,6 +25,7 @@ from v2kb.worker.harness.shift import rolled
 MAX_STATUS_TEXT = 20_000
 READ_LIMIT = 2**40
 POLL_S = 0.002
+HARNESS = Path(__file__).parent
 
 Tensors = dict[str, torch.Tensor]
 
@@ -43,8 +45,8 @@ def main(task_path: str) -> None:
         status["phase"] = "done"
     except Ended:
         pass
-    except Exception:
-        _fail(status, sys.exc_info()[1])
+    except Exception as error:
+        _fail(status, error)
     write_status(out, status)
 
 
@@ -54,8 +56,8 @@ def write_status(out: Path, status: dict[str, Any]) -> None:
     os.rename(temporary, out / "status.json")
 
 
-def _fail(status: dict[str, Any], error: BaseException | None) -> None:
-    text = "".join(traceback.format_exception(error))
+def _fail(status: dict[str, Any], error: BaseException) -> None:
+    text = "".join(traceback.format_exception(error.with_traceback(_below_harness(error))))
     sys.stderr.write(text)
     sys.stderr.flush()
     status["error"] = {
@@ -64,6 +66,14 @@ def _fail(status: dict[str, Any], error: BaseException | None) -> None:
         "traceback": text[-MAX_STATUS_TEXT:],
         "memory": isinstance(error, (MemoryError, torch.cuda.OutOfMemoryError)),
     }
+
+
+def _below_harness(error: BaseException) -> TracebackType | None:
+    """The traceback from the first frame that is not the harness's own; the whole one when there is none."""
+    trace = error.__traceback__
+    while trace is not None and Path(trace.tb_frame.f_code.co_filename).parent == HARNESS:
+        trace = trace.tb_next
+    return trace or error.__traceback__
 
 
 def _guarded(status: dict[str, Any], phase: str, action: Callable[[], Any]) -> Any:

@@ -61,10 +61,27 @@ def query_card(field: str) -> str:
     return lines[0].strip() if lines else ""
 
 
+def _arch(device: str) -> str:
+    """What a kernel runs on, as ops name their target: "cpu", or "sm_90" for compute capability 9.0."""
+    if device != "cuda":
+        return "cpu"
+    capability = query_card("compute_cap")
+    return f"sm_{capability.replace('.', '')}" if capability else ""
+
+
+def timer_tick_ns() -> int:
+    """The smallest step of the process clock, in ns, seen over a thousand readings."""
+    readings = [time.perf_counter_ns() for _ in range(1000)]
+    steps = [b - a for a, b in zip(readings, readings[1:], strict=False) if b > a]
+    return min(steps, default=1)
+
+
 def environment(device: str) -> dict[str, str]:
     """Everything that two runs must share to be compared, as text."""
     found = {
         "device": device,
+        "arch": _arch(device),
+        "timer_tick_ns": str(timer_tick_ns()),
         "cpu": cpu_name(),
         "python": platform.python_version(),
         "torch": torch_version(),

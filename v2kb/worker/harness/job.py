@@ -66,7 +66,8 @@ class _Run:
         )
 
     def _say(self, text: str) -> None:
-        self.log.write(f"[harness] {text}\n".encode())
+        elapsed_s = (datetime.now(UTC) - self.started_at).total_seconds()
+        self.log.write(f"[harness {elapsed_s:.1f} s] {text}\n".encode())
 
     def _step(self, phase: str) -> None:
         self.watch.progress(self.done, self._total(), phase)

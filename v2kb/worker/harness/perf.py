@@ -76,7 +76,9 @@ def time_run(
         clocks.sample()
         audit = session.folder("in") / "audit"
         if (session.folder("out") / "status.json").exists() and not audit.exists():
-            audit.write_text(str(asked))
+            # In one step: the child must never read a file that is there and still empty.
+            audit.with_suffix(".new").write_text(str(asked))
+            audit.with_suffix(".new").rename(audit)
 
     ending = session.supervisor.run(task, session.deadlines, poll)
     status = raise_for_ending(ending, who, session.job.limits, session.device)

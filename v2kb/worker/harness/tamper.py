@@ -35,6 +35,9 @@ _NAMESPACES: dict[str, Any] = {
     "harness.timers": timers,
 }
 
+_TORCH_REPLACES = frozenset({"torch.manual_seed"})
+"""torch.compile and torch.profiler wrap these anew when they are first imported."""
+
 
 def snapshot(*own: ModuleType) -> Snapshot:
     """Remember every public function of the watched namespaces and of `own` modules, and the process-wide settings."""
@@ -61,7 +64,8 @@ def _settings() -> Snapshot:
 def changes(before: Snapshot, after: Snapshot) -> list[str]:
     """Return the names whose value is another one now. Names that are new don't count: lazy imports add some."""
     missing = object()
-    return sorted(name for name, value in before.items() if not _same(value, after.get(name, missing)))
+    watched = before.keys() - _TORCH_REPLACES
+    return sorted(name for name in watched if not _same(before[name], after.get(name, missing)))
 
 
 def _same(old: Any, new: Any) -> bool:
