@@ -55,7 +55,9 @@ def reviews_waiting(user: User) -> list[dict[str, Any]]:
 
 def own_specs_waiting(user: User) -> list[dict[str, Any]]:
     """The user's own specs that went stale or have a reviewer who wants to discuss."""
-    specs = list(Spec.objects.filter(created_by=user, archived_at__isnull=True, head__isnull=False).select_related("head"))
+    specs = list(
+        Spec.objects.filter(created_by=user, archived_at__isnull=True, head__isnull=False).select_related("head")
+    )
     if not specs:
         return []
     statuses = spec_statuses(specs)

@@ -228,7 +228,7 @@ def result(run: Run, anchor: list[int], candidate: list[int], outcome: str = "PA
                     "workload": "small",
                     "samples_ns": [median] * 30,
                     "clock_mhz": None,
-                    "method": "process_clock",
+                    "method": "process_clock (self-timed)",
                     "started_at": (start + timedelta(seconds=position)).isoformat(),
                     "setup_ns": 1000,
                 }

@@ -3,10 +3,7 @@
 from typing import Any
 
 from kernels.models import Op
-from v2kb.rules.smem import Plan, PlanError
-from v2kb.rules.smem_sequence import TaskOnSM, fresh_order, run_task
-from v2kb.rules.spec_rules import SpecReport, findings_as_document, spec_report
-from v2kb.rules.spec_view import SpecView
+from v2kb.rules.spec_rules import SpecReport, findings_as_document, page_map, semaphore_map, spec_report
 
 
 def contracts_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -32,19 +29,11 @@ def blocking_findings(checks: dict[str, Any]) -> list[dict[str, Any]]:
     return [f for f in checks["findings"] if f["severity"] == "E" or f["kind"] == "missing_input"]
 
 
-def smem_picture(document: dict[str, Any]) -> TaskOnSM | PlanError | None:
-    """The shared memory of a document on a fresh SM, as the page map draws it; None while sizes are missing."""
-    plan = SpecView(document, contracts_of(document)).plan
-    if plan is None or (isinstance(plan, Plan) and not plan.placements):
-        return None
-    return run_task("this", plan, fresh_order()) if isinstance(plan, Plan) else plan
+def smem_picture(document: dict[str, Any]) -> dict[str, Any] | None:
+    """The 14 pages as the page map draws them; None for a document without regions."""
+    return page_map(document, contracts_of(document)) if document["smem"]["regions"] else None
 
 
-def sem_picture(document: dict[str, Any]) -> list[dict[str, Any]]:
-    """The semaphore rows that have whole numbers, as the ordinal map draws them."""
-    rows = SpecView(document, contracts_of(document)).sems
-    return [
-        {"name": row.label(), "ordinal": row.values["ordinal"], "slots": row.values["slots"]}
-        for row in rows
-        if isinstance(row.values["ordinal"], int) and isinstance(row.values["slots"], int)
-    ]
+def sem_picture(document: dict[str, Any]) -> dict[str, Any] | None:
+    """The semaphore ordinals as their map draws them; None for a document without semaphores."""
+    return semaphore_map(document, contracts_of(document)) if document["sems"]["rows"] else None

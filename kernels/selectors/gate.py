@@ -6,32 +6,38 @@ from django.db.models import Prefetch
 from django.utils import timezone
 
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Flag, Lever
-from kernels.models import MechanismMark, Op, OpContract, Spec
+from kernels.models import MechanismMark, OpContract, Spec
 from references.models import DocumentRevision, Section
 from v2kb.rules.antiloop import GateResult, evaluate
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    """The entries of a list that are records; a draft may hold anything."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def _cited(document: dict[str, Any], kind: str, field: str) -> set[str]:
     return {
         citation[field]
-        for choice in document.get("choices", [])
-        for citation in choice.get("citations", [])
-        if citation.get("kind") == kind and citation.get(field)
+        for choice in _dicts(document.get("choices"))
+        for citation in _dicts(choice.get("citations"))
+        if citation.get("kind") == kind and isinstance(citation.get(field), str)
     }
 
 
 def evidence_snapshot(document: dict[str, Any], *, lock: bool = False) -> dict[str, Any]:
-    """The evidence as it stands now, for judging `document`: all live rows, levers, cited documents, op contracts.
+    """The evidence as it stands now, for judging `document`: all rows, levers, cited documents, op contracts.
 
-    Holds every DEAD row and every cited row; of each, its head and the cited revisions. With `lock` the rows and the
-    series of codes are locked first, so that no revision and no new row can come in before the transaction ends.
+    Archived rows are among them: archiving disarms nothing. Of each row it holds the head and the cited revisions.
+    With `lock` the rows and the series of codes are locked first, so that no revision and no new row can come in
+    before the transaction ends.
     """
     if lock:
         list(CodeSeries.objects.select_for_update().order_by("pk"))
         list(EvidenceRow.objects.select_for_update().order_by("pk").values_list("pk", flat=True))
     hashes = _cited(document, "evidence", "revision")
     rows = (
-        EvidenceRow.objects.filter(head__isnull=False, archived_at__isnull=True)
+        EvidenceRow.objects.filter(head__isnull=False)
         .select_related("head")
         .prefetch_related(
             Prefetch("revisions", EvidenceRevision.objects.filter(content_hash__in=hashes), to_attr="cited_revisions"),
@@ -56,7 +62,7 @@ def evidence_snapshot(document: dict[str, Any], *, lock: bool = False) -> dict[s
         "contracts": {
             contract.content_hash: contract.content.get("scope", {})
             for contract in OpContract.objects.filter(
-                content_hash__in=[op.get("contract", "") for op in document.get("ops", [])]
+                content_hash__in=[str(op.get("contract", "")) for op in _dicts(document.get("ops"))]
             )
         },
     }
@@ -123,8 +129,3 @@ def inputs_document(document: dict[str, Any], snapshot: dict[str, Any], context:
         "contracts": sorted(snapshot["contracts"]),
         "context": context,
     }
-
-
-def pinned_ops(document: dict[str, Any]) -> list[Op]:
-    """The ops that a document names."""
-    return list(Op.objects.filter(slug__in=[op.get("op", "") for op in document.get("ops", [])]))

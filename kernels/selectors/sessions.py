@@ -11,7 +11,7 @@ from v2kb.rules.stats import median_ns
 from v2kb.rules.verdict_gates import Registration
 
 # Facts of the machine that an anchor is bound to; a change of any of them makes its number stale.
-FINGERPRINT = ("card", "cpu", "driver", "torch", "python", "cpu_count", "torch_threads", "machine")
+FINGERPRINT = ("arch", "card", "driver", "cpu", "torch", "python", "threads")
 
 
 def machine_fingerprint(run: Run) -> str:
@@ -86,7 +86,7 @@ def session_of(run: Run) -> Session:
         RunSamples(t["round"], t["side"], t["workload"], tuple(t["samples_ns"]), t["position"]) for t in timed
     )
     checked = {case["workload"]: case for case in content["cases"]}
-    methods = {t["method"] for t in timed}
+    methods = {t["method"].partition(" ")[0] for t in timed}
     candidate_starts = [_moment(t["started_at"]) for t in timed if t["side"] == CANDIDATE]
     started, finished = (_moment(content[name]) for name in ("started_at", "finished_at"))
     rounds = len({t["round"] for t in timed})

@@ -132,32 +132,27 @@ def _position_form(aspects: list[str]) -> PositionForm:
 
 def _gate_lines(result) -> list[dict[str, Any]]:
     """Gate lines in the shape of the gate component."""
-    lines = []
-    for line in result.lines:
-        rows = (
-            [
-                {
-                    "text": f"{m['code']} {m['title']}: scope {m['relation']}; {m['mechanism']}",
-                    "href": f"/evidence/{m['code']}/",
-                }
-                for m in line.inputs.get("dead", [])
-            ]
-            if isinstance(line.inputs.get("dead"), list)
-            else []
-        )
-        lines.append(
-            {
-                "rule": f"{line.rule} {line.choice}",
-                "summary": line.message,
-                "state": line.status,
-                "blocking": line.blocks,
-                "open": line.blocks,
-                "detail": " ".join(line.what_would_change),
-                "items": rows,
-                "fix": line.fix,
-            }
-        )
-    return lines
+    return [
+        {
+            "rule": f"{line.rule} {line.choice}",
+            "summary": line.message,
+            "state": line.status,
+            "blocking": line.blocks,
+            "open": line.blocks,
+            "detail": " ".join(line.what_would_change),
+            "items": [_dead_item(match) for match in line.inputs.get("dead_rows", [])],
+            "fix": line.fix,
+        }
+        for line in result.lines
+    ]
+
+
+def _dead_item(match: dict[str, Any]) -> dict[str, str]:
+    """A DEAD row beside the choice: how the scopes relate and how it died."""
+    return {
+        "text": f"{match['code']} {match['title']}: scope {match['relation']}; {match['mechanism']}",
+        "href": reverse("evidence:row_detail", args=[match["code"]]),
+    }
 
 
 def _threads(comments: list[Comment], places: set[str]) -> list[dict[str, Any]]:
