@@ -1,0 +1,258 @@
+"""One line per endpoint: who may use it, and a request that succeeds. A new endpoint without a line fails a test."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.contrib.auth.models import Group
+from knox.models import AuthToken
+
+from evidence.services import archive_lever, archive_row, create_lever
+from kernels.models import Op
+from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
+from tests import factories as f
+from tests.api.world import World
+from v2kb.core.models import User
+
+Params = Callable[[World], dict[str, Any]]
+Body = Callable[[World], dict[str, Any]] | dict[str, Any] | None
+ANYONE = "vera"  # has the role viewer
+PUBLIC = ""
+
+
+@dataclass
+class Line:
+    """`user` is who may (ANYONE: every signed-in user; PUBLIC: nobody needs to sign in); `before` prepares the world."""
+
+    user: str = ANYONE
+    params: Params = field(default=lambda world: {})
+    body: Body = None
+    status: int = 200
+    query: str = ""
+    before: Callable[[World], None] = field(default=lambda world: None)
+
+
+def revision(name: str) -> Params:
+    """Parameters of one of the world's revisions."""
+
+    def params(world: World) -> dict[str, Any]:
+        found = getattr(world, name)
+        return {"code": found.spec.code, "number": found.number}
+
+    return params
+
+
+def code_of(name: str) -> Params:
+    return lambda world: {"code": getattr(world, name).spec.code}
+
+
+def run(name: str) -> Params:
+    return lambda world: {"id": getattr(world, name).public_id}
+
+
+def fixed(**params: Any) -> Params:
+    return lambda world: params
+
+
+def first(model: type) -> Params:
+    return lambda world: {"id": model.objects.order_by("pk").first().pk}
+
+
+def _unused_row(world: World) -> None:
+    f.evidence_row(lever="unused-norm", title="Unused norm")
+
+
+def _archived_row(world: World) -> None:
+    _unused_row(world)
+    archive_row(f.curator(), "U3", reason="A twin.")
+
+
+def _unused_lever(world: World) -> None:
+    create_lever(f.curator(), name="Idle", slug="idle")
+
+
+def _archived_lever(world: World) -> None:
+    _unused_lever(world)
+    archive_lever(f.curator(), "idle", reason="Never used.")
+
+
+def _viewer_token(world: World) -> None:
+    vera = User.objects.filter(username=ANYONE).first() or User.objects.create_user(ANYONE)
+    vera.groups.set(Group.objects.filter(name="viewer"))
+    AuthToken.objects.create(user=vera)
+
+
+def _viewer_has_a_password(world: World) -> None:
+    vera = User.objects.filter(username=ANYONE).first() or User.objects.create_user(ANYONE)
+    vera.set_password(f.PASSWORD)
+    vera.save()
+
+
+def _change(world: World) -> dict[str, Any]:
+    content = {**world.dead.head.content, "not_checked": "Rows longer than 32768."}
+    return {"row": world.dead.code, "base_hash": world.dead.head.content_hash, "content": content, "reason": "seen"}
+
+
+def _revised(world: World) -> dict[str, Any]:
+    content = {**world.row.head.content, "not_checked": "Rows longer than 4096."}
+    return {"base_hash": world.row.head.content_hash, "content": content, "reason": "narrower"}
+
+
+def _new_contract(world: World) -> dict[str, Any]:
+    op = Op.objects.get(slug="plain-add")
+    return {"base_hash": op.head.content_hash, "content": {**f.CONTRACT, "title": "Plain addition"}, "reason": "name"}
+
+
+def _new_revision(world: World) -> dict[str, Any]:
+    content = {**world.saved.content, "summary": "Shorter."}
+    return {"base_hash": world.saved.content_hash, "content": content, "reason": "summary"}
+
+
+WHY = {"reason": "Because of the driver."}
+PERF_ORDER = {"kind": "perf", "kernel": "fused", "version": 1, "anchor": "naive", "rounds": 3}
+MAP = {"name": "map.md", "text": "# Evidence\n\nNothing yet.\n", "dry_run": True, "skip_unreadable": True}
+
+REFERENCES = {
+    "GET /documents/": Line(),
+    "GET /documents/{slug}/": Line(params=fixed(slug="rules")),
+    "GET /documents/{slug}/revisions/": Line(params=fixed(slug="rules")),
+    "GET /documents/{slug}/sections/{anchor}/": Line(params=fixed(slug="rules", anchor="roles")),
+    "GET /sections/": Line(),
+    "GET /sections/{id}/": Line(params=lambda world: {"id": world.sections[0].pk}),
+    "GET /snapshots/": Line(),
+    "GET /snapshots/{id}/": Line(params=first(UpstreamSnapshot)),
+    "GET /families/": Line(),
+    "GET /families/{id}/": Line(params=first(Family)),
+    "GET /upstream-kernels/": Line(),
+    "GET /upstream-kernels/{id}/": Line(params=first(UpstreamKernel)),
+    "GET /guidelines/": Line(),
+    "GET /guidelines/{id}/": Line(params=first(Guideline)),
+}
+LEVER = fixed(slug="fused-row-norm")
+EVIDENCE = {
+    "GET /levers/": Line(),
+    "POST /levers/": Line("cora", body={"name": "Row split"}, status=201),
+    "GET /levers/{slug}/": Line(params=LEVER),
+    "PUT /levers/{slug}/": Line("cora", LEVER, {"name": "Fused norm of rows"}),
+    "POST /levers/{slug}/add-alias/": Line("cora", LEVER, {"alias": "norm fusion"}),
+    "POST /levers/{slug}/remove-alias/": Line(
+        "cora", fixed(slug="many-names"), {"alias": "names galore"},
+        before=lambda world: create_lever(f.curator(), name="many names", aliases=["names galore"]),
+    ),
+    "POST /levers/{slug}/archive/": Line("cora", fixed(slug="idle"), WHY, before=_unused_lever),
+    "POST /levers/{slug}/restore/": Line("cora", fixed(slug="idle"), {}, before=_archived_lever),
+    "GET /evidence/": Line(),
+    "GET /evidence/{code}/": Line(params=fixed(code="U1")),
+    "GET /evidence/{code}/revisions/": Line(params=fixed(code="U1")),
+    "GET /evidence/{code}/revisions/{number}/": Line(params=fixed(code="U1", number=1)),
+    "POST /evidence/{code}/flag/": Line(params=fixed(code="U1"), body=WHY, status=201),
+    "POST /evidence/{code}/supersede/": Line(
+        "cora", fixed(code="D1"), {"newer": "U1", "kind": "narrows", "reason": "Newer card."}
+    ),
+    "POST /evidence/{code}/archive/": Line("cora", fixed(code="U3"), WHY, before=_unused_row),
+    "POST /evidence/{code}/restore/": Line("cora", fixed(code="U3"), {}, before=_archived_row),
+    "POST /flags/{id}/confirm/": Line("cora", lambda world: {"id": world.flag.pk}, {}),
+    "POST /flags/{id}/clear/": Line("cora", lambda world: {"id": world.flag.pk}, WHY),
+    "GET /proposals/": Line(),
+    "GET /proposals/{id}/": Line(params=lambda world: {"id": world.proposal.pk}),
+    "POST /proposals/": Line("dora", body=_change, status=201),
+    "POST /proposals/{id}/revise/": Line("dora", lambda world: {"id": world.proposal.pk}, _revised, 201),
+    "POST /proposals/{id}/accept/": Line("cora", lambda world: {"id": world.proposal.pk}, {}),
+    "POST /proposals/{id}/reject/": Line("cora", lambda world: {"id": world.proposal.pk}, WHY),
+    "POST /proposals/{id}/withdraw/": Line("dora", lambda world: {"id": world.proposal.pk}, {}),
+    "POST /evidence-imports/": Line("cora", body=MAP),
+}  # fmt: skip
+OP = fixed(slug="rmsnorm-cpu")
+OPS = {
+    "GET /ops/": Line(),
+    "POST /ops/": Line("dora", body={"slug": "softmax", "content": f.CONTRACT}, status=201),
+    "GET /ops/{slug}/": Line(params=OP),
+    "GET /ops/{slug}/evidence/": Line(params=OP),
+    "GET /ops/{slug}/contracts/": Line(params=OP),
+    "POST /ops/{slug}/contracts/": Line("dora", fixed(slug="plain-add"), _new_contract, 201),
+    "GET /ops/{slug}/stops/": Line(params=OP),
+    "POST /ops/{slug}/stops/": Line("dora", OP, {"reason": "Dead here.", "codes": ["D1"]}, 201),
+}
+SPECS = {
+    "GET /specs/": Line(),
+    "POST /specs/": Line("dora", body={"title": "Another", "ops": ["plain-add"]}, status=201),
+    "POST /specs/check/": Line(body=lambda world: {"content": world.content()}),
+    "GET /specs/{code}/": Line(params=code_of("approved")),
+    "GET /specs/{code}/diff/": Line(params=code_of("approved"), query="?old=1&new=1"),
+    "GET /specs/{code}/draft/": Line("dora", code_of("saved")),
+    "DELETE /specs/{code}/draft/": Line("dora", code_of("saved"), status=204),
+    "POST /specs/{code}/gate/": Line(params=code_of("saved"), body=lambda world: {"content": world.content()}),
+    "GET /specs/{code}/revisions/": Line(params=code_of("approved")),
+    "POST /specs/{code}/revisions/": Line("dora", code_of("saved"), _new_revision, 201),
+    "GET /specs/{code}/revisions/{number}/": Line(params=revision("approved")),
+    "POST /specs/{code}/revisions/{number}/submit/": Line("dora", revision("saved"), status=201),
+    "GET /specs/{code}/revisions/{number}/gate/": Line(params=revision("approved")),
+    "GET /specs/{code}/revisions/{number}/gate-results/": Line(params=revision("approved")),
+    "POST /specs/{code}/revisions/{number}/gate-results/": Line(params=revision("approved"), status=201),
+    "GET /specs/{code}/revisions/{number}/review/": Line(params=revision("approved")),
+    "POST /specs/{code}/revisions/{number}/close/": Line("remy", revision("closable"), status=201),
+    "GET /specs/{code}/revisions/{number}/comments/": Line(params=revision("in_review")),
+    "POST /specs/{code}/revisions/{number}/comments/": Line(
+        params=revision("in_review"), body={"place": "C1", "text": "Why?"}, status=201
+    ),
+    "GET /specs/{code}/revisions/{number}/positions/": Line(params=revision("in_review")),
+    "POST /specs/{code}/revisions/{number}/positions/": Line(
+        "remy", revision("in_review"), {"aspect": "correctness", "position": "approve"}, 201
+    ),
+    "GET /specs/{code}/revisions/{number}/signatures/": Line(params=revision("signable")),
+    "POST /specs/{code}/revisions/{number}/signatures/": Line(
+        "cora", revision("signable"), {"choice_id": "C1", "reason": "Registers, not scratch."}, 201
+    ),
+}
+FUSED = fixed(slug="fused")
+KERNELS = {
+    "GET /kernels/": Line(),
+    "POST /kernels/": Line(
+        "dora", body={"slug": "try", "title": "Try", "op": "plain-add", "basis": "exploratory"}, status=201
+    ),
+    "GET /kernels/{slug}/": Line(params=FUSED),
+    "GET /kernels/{slug}/versions/": Line(params=FUSED),
+    "POST /kernels/{slug}/versions/": Line(
+        "dora", FUSED, {"files": {"kernel.py": "def run(inputs):\n    return {}\n"}}, 201
+    ),
+    "GET /kernels/{slug}/versions/{number}/": Line(params=fixed(slug="fused", number=1)),
+    "GET /kernels/{slug}/versions/{number}/files/{path}/": Line(
+        params=fixed(slug="fused", number=1, path="kernel.py")
+    ),
+    "GET /anchors/": Line(),
+    "POST /anchors/": Line("dora", body={"name": "vendor", "op": "plain-add", "method": "harness"}, status=201),
+    "GET /anchors/{name}/": Line(params=fixed(name="naive")),
+    "POST /anchors/{name}/stale/": Line("dora", fixed(name="naive"), WHY),
+}
+RUNS = {
+    "GET /runs/": Line(),
+    "POST /runs/": Line("dora", body=PERF_ORDER, status=201),
+    "GET /runs/{id}/": Line(params=run("perf")),
+    "GET /runs/{id}/log/": Line(params=run("perf")),
+    "GET /runs/{id}/judgements/": Line(params=run("perf")),
+    "GET /runs/{id}/result/": Line(params=run("perf")),
+    "GET /runs/{id}/samples/": Line(params=run("perf")),
+    "POST /runs/{id}/cancel/": Line("dora", run("queued")),
+    "GET /workers/": Line(),
+    "GET /queues/": Line(),
+}
+FRAME = {
+    "GET /me/": Line(),
+    "GET /tokens/": Line(),
+    "POST /tokens/": Line(
+        PUBLIC, body={"username": ANYONE, "password": f.PASSWORD}, status=201, before=_viewer_has_a_password
+    ),
+    "DELETE /tokens/{key}/": Line(
+        params=lambda world: {"key": AuthToken.objects.filter(user__username=ANYONE).first().token_key},
+        status=204,
+        before=_viewer_token,
+    ),
+}
+TABLE: dict[str, Line] = {**REFERENCES, **EVIDENCE, **OPS, **SPECS, **KERNELS, **RUNS, **FRAME}
+# Things of one person: to anybody else they do not exist.
+PRIVATE = {"GET /specs/{code}/draft/", "DELETE /specs/{code}/draft/"}
+# Policies that refuse strangers of the thing itself, whatever their roles.
+OTHER_CODES = {
+    "POST /proposals/{id}/withdraw/": "evidence.not_author",
+    "POST /flags/{id}/clear/": "evidence.not_author",
+}
