@@ -29,21 +29,24 @@ def create_lever(
     """
     require_lever_editor(actor)
     name = _name(name, "name", "evidence.lever_name")
+    slug_field = "slug" if slug.strip() else "name"
     slug = slug.strip() or lever_slug(name)
     if not slug or slug != lever_slug(slug) or slug in RESERVED_SLUGS:
         raise Refusal(
             "evidence.lever_slug",
             f"{slug[:80] or 'The slug'} is no slug.",
-            field="slug",
+            field=slug_field,
             fix="Use small letters, digits and single hyphens, at most 80, and another word than new.",
         )
     if Lever.objects.filter(slug=slug).exists():
-        raise Conflict("evidence.name_taken", f"A lever {slug} exists already.", field="slug", fix="Use that lever.")
+        raise Conflict(
+            "evidence.name_taken", f"A lever {slug} exists already.", field=slug_field, fix="Use that lever."
+        )
     lever = Lever(slug=slug, name=name, description=_description(description))
     lever.parent = find_lever(parent, field="parent") if parent else None
     _save_new(lever)
     _claim(lever, name, field="name")
-    _claim(lever, slug, field="slug")
+    _claim(lever, slug, field=slug_field)
     for alias in aliases:
         _claim(lever, _name(alias, "aliases", "evidence.alias_name"), field="aliases")
     record(actor, "evidence.create_lever", lever, f"lever {slug} added", after=lever_document(lever))
