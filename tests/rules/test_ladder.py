@@ -100,6 +100,12 @@ def test_rungs_for_traits_the_op_lacks_do_not_apply_and_do_not_block():
     assert found["G9"].status == "PASS"
 
 
+def test_a_rung_that_does_not_apply_hides_no_gap_below_it():
+    results = whole("fused_megakernel", "G3") | {rung: Result("NOT_APPLICABLE", "n/a here") for rung in ("G4", "G5")}
+    results |= {"G7": Result("NOT_APPLICABLE", "n/a here"), "G8": Result("NOT_APPLICABLE", "n/a here")}
+    assert statuses("fused_megakernel", results)["G9"] == "INVALID"
+
+
 def test_not_applicable_needs_a_reason():
     found = ladder_states("cpu", {"compile": Result("NOT_APPLICABLE", " "), "numeric": OK})
     assert (found[0].status, found[1].status) == ("MISSING", "INVALID")

@@ -412,8 +412,16 @@ def test_cases_with_other_rounds_have_no_common_mean():
 
 def test_a_case_or_a_round_listed_twice_is_refused():
     assert judged(case(BASE, WIN, "a"), case(BASE, WIN, "a"), plan={"cases": ["a"]}).gate == "values"
-    doubled = replace(case(BASE, WIN), pairs=case(BASE, WIN).pairs[:1] * 3)
-    assert judged(doubled).gate == "values"
+    pairs = case(BASE, WIN).pairs
+    assert judged(replace(case(BASE, WIN), pairs=(*pairs, pairs[0])), plan={"rounds": "4"}).gate == "values"
+
+
+def test_the_tick_weighs_by_the_smallest_median_of_all_sides_and_cases():
+    one_way = verdict((100,) * 3, (50,) * 3, timer_tick=1.0, aa_sd=None)
+    other_way = verdict((50,) * 3, (100,) * 3, timer_tick=1.0, aa_sd=None)
+    assert one_way.primary.sd == other_way.primary.sd == pytest.approx(1.0 / 50)
+    both = judged(case((100,) * 3, (99,) * 3, "a"), case((10,) * 3, (9,) * 3, "b"), timer_tick=1.0, aa_sd=None)
+    assert both.primary.sd == pytest.approx(1.0 / 9)
 
 
 # --- properties ---------------------------------------------------------------------------------------------------
