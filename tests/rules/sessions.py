@@ -12,6 +12,12 @@ from v2kb.rules.verdict_gates import JudgePolicy, Registration
 SEALED = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 FIRST_SAMPLE = datetime(2026, 3, 1, 10, 0, tzinfo=UTC)
 BASE = (100.0, 101.0, 99.5)
+WIN = (94.0, 95.2, 93.8)
+NULL = (100.1, 100.9, 99.6)
+REGRESS = (103, 104.3, 102.1)
+UNCLEAR = (94, 99, 95)
+LONG, LONG_KILLED = (100, 101, 99.5, 100.4, 99.9), (98.4, 99.6, 98.1, 98.7, 98.3)
+QUIET = {"aa_sd": None, "timer_tick": None}
 ENVIRONMENT = {"driver": "570.1", "card": "H200", "torch": "2.11"}
 
 
@@ -90,3 +96,10 @@ def verdict(
     deciding = graded(session(case(anchor, candidate), **facts))
     assert isinstance(deciding, DecidingSession), deciding.grade.reason
     return judge(deciding, registration(**(rounds | (plan or {}))), policy)
+
+
+def judged(*cases, plan=None, policy=None, registered=None, **facts):
+    """Judge several workloads, all of them registered."""
+    names = [one.workload for one in cases]
+    sealed = registered or registration(**({"cases": names} | (plan or {})))
+    return judge(graded(session(*cases, **facts)), sealed, policy)
