@@ -1,5 +1,6 @@
 """Storing what a worker measured, once, and what follows from it: judgement, anchor, receipt or proposal."""
 
+from decimal import Decimal
 from typing import Any
 
 from django.db import transaction
@@ -17,6 +18,7 @@ from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.grades import DecidingSession, graded
+from v2kb.rules.numbers import plain_decimal
 from v2kb.rules.states import requeue_refused
 from v2kb.rules.units import format_percent
 from v2kb.rules.verdict import RULE_VERSION, judge, show
@@ -138,6 +140,11 @@ PROPOSED = {"WIN": "WIN", "KILLED": "DEAD", "REGRESS": "DEAD", "NULL": "DEAD"}
 CAUSE = {"KILLED": "regressed_in_scope", "REGRESS": "regressed_in_scope", "NULL": "flat"}
 
 
+def _rounded(percent: str) -> str:
+    """A percent for the map: four significant digits; the exact one is in the judgement."""
+    return plain_decimal(Decimal(f"{float(percent):.4g}"))
+
+
 def evidence_change(run: Run, judgement: Judgement) -> dict[str, Any]:
     """The fields of the row that this session would change; empty without a clear judgement."""
     verdict = PROPOSED.get(judgement.judgement)
@@ -151,8 +158,8 @@ def evidence_change(run: Run, judgement: Judgement) -> dict[str, Any]:
         "text": f"{change} [{low}, {high}]",
         "readable": True,
         "value": None,
-        "low": content["estimate"]["low_percent"],
-        "high": content["estimate"]["high_percent"],
+        "low": _rounded(content["estimate"]["low_percent"]),
+        "high": _rounded(content["estimate"]["high_percent"]),
         "unit": "percent",
         "direction": content["direction"],
         "qualifier": "",

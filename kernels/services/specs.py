@@ -92,6 +92,7 @@ def save_draft(actor: Actor, *, spec: Spec, content: dict[str, Any], version: in
 @service("kernels.discard_draft")
 def discard_draft(actor: Actor, *, spec: Spec) -> None:
     """Throw one's own draft away."""
+    policies.may_design(actor)
     draft = _draft(actor, spec)
     draft.delete()
     record(actor, "kernels.discard_draft", spec, f"draft of {actor.name} discarded")
@@ -164,6 +165,7 @@ def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -
 @service("kernels.rebase_draft")
 def rebase_draft(actor: Actor, *, spec: Spec) -> SpecDraft:
     """Base one's draft on the newest revision, its content kept: the person has compared the two."""
+    policies.may_design(actor)
     spec = Spec.objects.select_for_update().get(pk=spec.pk)
     draft = _draft(actor, spec)
     draft.base = spec.head

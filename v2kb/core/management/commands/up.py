@@ -17,6 +17,7 @@ from django.core.management import BaseCommand, CommandError, call_command
 
 from v2kb.core.checks import refuse_without_guards
 from v2kb.core.children import Child, stop_all
+from v2kb.core.models import User
 from v2kb.core.registry import STARTERS
 from v2kb.environment import REQUIREMENTS
 
@@ -33,9 +34,11 @@ class Command(BaseCommand):
 
     def handle(self, *args, **options) -> None:
         started = time.monotonic()
+        sys.stdout.reconfigure(line_buffering=True)
         host, port = self._address()
         self._prepare(options)
-        signal.signal(signal.SIGTERM, self._interrupt)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._interrupt)
         self.children = [self._web(host, port), self._reaper()]
         self.installer: Child | None = None
         try:
@@ -122,10 +125,13 @@ class Command(BaseCommand):
         raise CommandError(f"The page did not answer within {WEB_START_S} s.")
 
     def _print_logins(self) -> None:
-        from_file = settings.DATA_DIR / "first-logins.txt"
-        if from_file.exists():
-            self.stdout.write("\nFirst logins (each password is for one use; the page asks for a new one):\n")
-            self.stdout.write(from_file.read_text(encoding="utf-8"))
+        path = settings.DATA_DIR / "first-logins.txt"
+        unspent = set(User.objects.filter(must_change_password=True).values_list("username", flat=True))
+        lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+        waiting = [line for line in lines if line.split()[0] in unspent]
+        if waiting:
+            self.stdout.write("\nFirst logins (each password is for one use; the page asks for a new one):")
+            self.stdout.write("\n".join(waiting) + "\n")
 
     def _begin_worker(self) -> None:
         python = os.environ.get("V2KB_WORKER_PYTHON", sys.executable)
