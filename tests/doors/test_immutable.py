@@ -1,0 +1,93 @@
+"""Rows of an immutable table can't be changed or removed: not by SQL, querysets, bulk calls or save."""
+
+import pytest
+from django.apps import apps
+from django.db import DatabaseError, connection, transaction
+from django.db.models import F, ProtectedError
+
+from v2kb.core.errors import Conflict
+from v2kb.core.guards import GUARDS, Immutable
+from v2kb.core.guards.errors import refusal_from_database
+from v2kb.core.guards.install import missing_triggers
+
+pytestmark = pytest.mark.django_db
+
+TABLES = sorted({guard.table for guard in GUARDS if isinstance(guard, Immutable)})
+MODELS = {model._meta.db_table: model for model in apps.get_models()}
+SAME_ROW = "SELECT * FROM {t} ORDER BY id LIMIT 1"
+SQL = {
+    "update": "UPDATE {t} SET id = id",
+    "delete": "DELETE FROM {t}",
+    "delete one": "DELETE FROM {t} WHERE id = (SELECT MIN(id) FROM {t})",
+    "upsert": (
+        f"INSERT INTO {{t}} SELECT * FROM ({SAME_ROW}) AS same WHERE true "
+        "ON CONFLICT (id) DO UPDATE SET id = excluded.id"
+    ),
+    "sqlite:replace": "INSERT OR REPLACE INTO {t} " + SAME_ROW,
+    "sqlite:update or replace": "UPDATE OR REPLACE {t} SET id = id + 1000",
+    "postgresql:truncate": "TRUNCATE {t} CASCADE",
+}
+
+
+def refused(act) -> None:
+    """`act` must fail by the guard, with its code."""
+    with pytest.raises(DatabaseError) as caught, transaction.atomic():
+        act()
+    refusal = refusal_from_database(caught.value)
+    assert isinstance(refusal, Conflict), caught.value
+    assert refusal.code == "database.immutable"
+
+
+def execute(sql: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+
+
+def plain_field(model) -> str:
+    """A field that is no key, to be written back as it is."""
+    return next(f.name for f in model._meta.concrete_fields if not f.primary_key and not f.is_relation)
+
+
+def test_every_table_that_must_not_change_is_declared():
+    wanted = {
+        "core_activity", "evidence_evidencerevision", "evidence_proposaldecision", "evidence_runreceipt",
+        "references_documentrevision", "references_section", "kernels_opcontract", "kernels_specrevision",
+        "kernels_gateresult", "kernels_approval", "kernels_preregistration", "kernels_judgement", "kernels_runresult",
+        "kernels_kernelversion", "kernels_fileblob", "kernels_versionfile", "kernels_position", "kernels_comment",
+        "kernels_mechanismmark", "kernels_submission", "kernels_citation", "kernels_opstop",
+    }  # fmt: skip
+    assert wanted <= set(TABLES)
+    assert set(TABLES) <= set(MODELS), "a guard on a table that no model has"
+    assert missing_triggers() == []
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_nothing_changes_a_row_of_an_immutable_table(world, document, table):
+    model = MODELS[table]
+    rows = list(model.objects.order_by("pk").values())
+    assert rows, f"the world of this test has no row in {table}"
+    if connection.vendor == "postgresql":
+        execute("SET CONSTRAINTS ALL IMMEDIATE")
+    for name, sql in SQL.items():
+        vendor, _, rest = name.partition(":")
+        if not rest or vendor == connection.vendor:
+            refused(lambda sql=sql: execute(sql.format(t=table)))
+    field = plain_field(model)
+    first = model.objects.order_by("pk").first()
+    refused(lambda: model.objects.update(**{field: F(field)}))
+    refused(lambda: model.objects.filter(pk=first.pk).update(**{field: getattr(first, field)}))
+    refused(lambda: model.objects.bulk_update([first], [field]))
+    refused(lambda: first.save())
+    refused(lambda: first.save(update_fields=[field]))
+    refused(lambda: model.objects.all()._raw_delete("default"))
+    for delete in (model.objects.all().delete, first.delete):
+        with pytest.raises((DatabaseError, ProtectedError)), transaction.atomic():
+            delete()
+    assert list(model.objects.order_by("pk").values()) == rows
+
+
+def test_a_row_can_still_be_added_beside_the_refused_ones(world):
+    judgement = world.run.judgements.get()
+    judgement.pk, judgement._state.adding = None, True
+    judgement.save()
+    assert world.run.judgements.count() == 2
