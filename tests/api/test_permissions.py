@@ -1,13 +1,9 @@
 """Every endpoint for nobody, for a viewer and for the right user; a new one without a line in the table fails."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from django.db import transaction
 from drf_spectacular.generators import SchemaGenerator
 
-from tests.api.table import ANYONE, OTHER_CODES, PRIVATE, PUBLIC, TABLE
+from tests.api.table import ANYONE, OTHER_CODES, PRIVATE, PUBLIC, TABLE, request_of, rolled_back
 from v2kb.core.models import User
 
 pytestmark = pytest.mark.django_db
@@ -20,22 +16,6 @@ def operations() -> set[str]:
     """Every operation of the OpenAPI document, as "GET /ops/"."""
     paths = SchemaGenerator().get_schema(public=True)["paths"]
     return {f"{method.upper()} {path.removeprefix('/api/v1')}" for path, found in paths.items() for method in found}
-
-
-@contextmanager
-def rolled_back() -> Iterator[None]:
-    """What happens inside leaves no trace, so that one world serves every line of the table."""
-    with transaction.atomic():
-        yield
-        transaction.set_rollback(True)
-
-
-def request_of(key: str, world) -> tuple[str, str, object]:
-    """Method, path and body of the table's request."""
-    line = TABLE[key]
-    method, _, template = key.partition(" ")
-    path = template.format(**line.params(world)) + line.query
-    return method, path, line.body(world) if callable(line.body) else line.body
 
 
 def test_every_endpoint_has_a_line(operations):
