@@ -9,7 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from v2kb.worker.harness import tensorfile
+from v2kb.worker.harness import tensorfile, timers
 from v2kb.worker.harness.compare import Reference, compare_output, cosine, null_kernel, relative_error
 from v2kb.worker.harness.inputs import TensorSpec, Tolerance, Workload, find_workload, make_inputs
 from v2kb.worker.harness.shift import rolled
@@ -196,3 +196,55 @@ def test_a_capped_log_has_head_tail_and_the_count_of_the_rest(pieces, limit):
         else:
             head, tail = whole[: limit // 2].decode(), whole[len(whole) - (limit - limit // 2) :].decode()
             assert text == f"{head}\n[... {len(whole) - limit} bytes left out ...]\n{tail}"
+
+
+@pytest.mark.parametrize(
+    ("intervals", "expected"),
+    [
+        ([(5, 9)], 4),
+        ([(0, 4), (10, 12)], 6),
+        ([(10, 12), (0, 4), (2, 6)], 8),
+        ([(0, 100), (10, 20), (30, 40)], 100),
+        ([(0, 5), (5, 9), (5, 7)], 9),
+    ],
+)
+def test_device_time_counts_shared_time_once_and_gaps_never(intervals, expected):
+    assert timers.union_ns(intervals) == expected
+
+
+class _Event:
+    def __init__(self, name, start, end, device=True):
+        self.values = name, start, end, device
+
+    def name(self):
+        return self.values[0]
+
+    def start_ns(self):
+        return self.values[1]
+
+    def end_ns(self):
+        return self.values[2]
+
+    def device_type(self):
+        return torch.autograd.DeviceType.CUDA if self.values[3] else torch.autograd.DeviceType.CPU
+
+
+class _Profile:
+    """Looks like a finished torch profile."""
+
+    def __init__(self, events):
+        self.profiler = self.kineto_results = self
+        self.found = events
+
+    def events(self):
+        return self.found
+
+
+def test_kernels_go_to_the_call_that_launched_them_and_the_flush_to_none():
+    events = [
+        _Event("flush", 0, 90), _Event("v2kb call 0", 100, 200, device=False), _Event("v2kb call 0", 110, 180),
+        _Event("a", 110, 120), _Event("b", 150, 180), _Event("other stream", 115, 125),
+        _Event("flush", 210, 290), _Event("v2kb call 1", 300, 400, device=False), _Event("a", 320, 327),
+    ]  # fmt: skip
+    assert timers.device_spans(_Profile(events), 2) == [45, 7]
+    assert timers.device_spans(_Profile(events), 3) is None, "a call without kernels has no device time"

@@ -225,19 +225,18 @@ def _time(task: dict[str, Any], out: Path, status: dict[str, Any]) -> None:
     setup = time.perf_counter_ns()
     kernel = _load_candidate(task, out, status)
     inputs = _Inputs(task)
-    kept: dict[int, Any] = {}
+    kept: dict[int, Tensors] = {}
+    wanted = set(task["keep"])
     gc.collect()
     gc.disable()
 
     def keep(index: int, returned: Any) -> None:
         good, problems = examine(returned, task["outputs"], task["device"])
         status["problems"] += [f"timed call {index}: {problem}" for problem in problems][:3]
-        kept[index] = {name: tensor.clone() for name, tensor in good.items()} if index in wanted else None
+        if index in wanted:
+            kept[index] = {name: tensor.clone() for name, tensor in good.items()}
 
-    wanted: set[int] = set()
-    _guarded(status, "warm-up", lambda: timer.run(kernel, inputs.warmup, keep, task["warmup"]))
-    kept.clear()
-    wanted = set(task["keep"])
+    _guarded(status, "warm-up", lambda: timer.warm_up(kernel, inputs.warmup, task["warmup"]))
     status["setup_ns"] = time.perf_counter_ns() - setup
     samples = _guarded(status, "timed calls", lambda: timer.run(kernel, inputs.timed, keep, task["launches"]))
     burst = [inputs.timed(index) for index in range(inputs.burst)]
@@ -249,7 +248,7 @@ def _time(task: dict[str, Any], out: Path, status: dict[str, Any]) -> None:
     status |= {"samples_ns": samples, "method": timer.method, "burst": len(burst)}
     write_status(out, status | {"phase": "audit"})
     index = _asked_index(Path(task["audit"]))
-    tensorfile.write_tensors(out / "audit.tensors", kept.get(index) or {})
+    tensorfile.write_tensors(out / "audit.tensors", kept.get(index, {}))
 
 
 def _asked_index(path: Path) -> int:

@@ -3,6 +3,7 @@
 import contextlib
 import hashlib
 import importlib.metadata
+import itertools
 import os
 import platform
 import re
@@ -72,7 +73,7 @@ def _arch(device: str) -> str:
 def timer_tick_ns() -> int:
     """The smallest step of the process clock, in ns, seen over a thousand readings."""
     readings = [time.perf_counter_ns() for _ in range(1000)]
-    steps = [b - a for a, b in zip(readings, readings[1:], strict=False) if b > a]
+    steps = [b - a for a, b in itertools.pairwise(readings) if b > a]
     return min(steps, default=1)
 
 

@@ -45,6 +45,11 @@ class CpuTimer:
             samples.append(end - start)
         return samples
 
+    def warm_up(self, kernel: Kernel, prepare: Prepare, count: int) -> None:
+        """Call `kernel` without a clock."""
+        for index in range(count):
+            kernel(prepare(index))
+
     def synchronize(self) -> None:
         """Nothing runs beside the caller on a CPU."""
 
@@ -58,6 +63,12 @@ class CudaTimer:
         l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
         self._buffer = torch.empty(max(2 * l2_bytes, FLUSH_BYTES), dtype=torch.uint8, device="cuda")
         self.synchronize = torch.cuda.synchronize
+
+    def warm_up(self, kernel: Kernel, prepare: Prepare, count: int) -> None:
+        """Call `kernel` without a clock, so that starting the profiler is paid once."""
+        for index in range(count):
+            kernel(prepare(index))
+            self.synchronize()
 
     def run(self, kernel: Kernel, prepare: Prepare, keep: Keep, count: int) -> list[int]:
         """As CpuTimer.run. Device spans take in every stream that the call used."""
@@ -87,15 +98,15 @@ class CudaTimer:
 
 
 def device_spans(profiler: Any, count: int) -> list[int] | None:
-    """Return for each call the ns from its first kernel's start to its last kernel's end; None where CUPTI saw none.
+    """Return for each call the ns in which the device worked on it, or None where CUPTI saw no work.
 
-    A kernel belongs to the call whose host range holds the launch: calls are parted by a synchronisation, so the
-    device's time of a kernel lies inside that range too.
+    That is the union of the times of its kernels over all streams: time that two share counts once, and the host's
+    delay between launches, which the profiler itself lengthens, does not count. A kernel belongs to the call whose
+    host range holds it: calls are parted by a synchronisation, so the device's time lies inside that range too.
     """
-    trace = profiler.profiler.kineto_results.events()
     ranges: dict[int, tuple[int, int]] = {}
     kernels: list[tuple[int, int]] = []
-    for event in trace:
+    for event in profiler.profiler.kineto_results.events():
         on_device = event.device_type() == torch.autograd.DeviceType.CUDA
         name = event.name()
         if name.startswith(_SPAN):
@@ -105,9 +116,18 @@ def device_spans(profiler: Any, count: int) -> list[int] | None:
             kernels.append((event.start_ns(), event.end_ns()))
     spans: list[int] = []
     for index in range(count):
-        begin, end = ranges.get(index, (0, 0))
+        begin, end = ranges.get(index, (1, 0))
         inside = [(start, stop) for start, stop in kernels if begin <= start <= end]
         if not inside:
             return None
-        spans.append(max(stop for _, stop in inside) - min(start for start, _ in inside))
+        spans.append(union_ns(inside))
     return spans
+
+
+def union_ns(intervals: list[tuple[int, int]]) -> int:
+    """Length of the union of half-open intervals."""
+    total, reached = 0, min(start for start, _ in intervals)
+    for start, stop in sorted(intervals):
+        total += max(0, stop - max(start, reached))
+        reached = max(reached, stop)
+    return total
