@@ -23,26 +23,8 @@ from evidence.models import (
 from evidence.policies import may_edit_levers
 from evidence.services import create_lever, edit_lever
 from v2kb.core.actor import Actor, actor_from_request
+from v2kb.core.admin import ReadOnlyAdmin
 from v2kb.core.errors import Refusal
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Lists and shows to staff, never adds, changes or deletes; each object links to its page on the site."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return request.user.is_active and request.user.is_staff
-
-    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return request.user.is_active and request.user.is_staff
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
 
 
 class LeverForm(forms.ModelForm):

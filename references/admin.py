@@ -1,22 +1,9 @@
 """Admin: everything of references is read-only here; documents change through imports."""
 
 from django.contrib import admin
-from django.http import HttpRequest
 
 from references.models import Document, DocumentRevision, Family, Guideline, Section, UpstreamKernel, UpstreamSnapshot
-
-
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Lists and shows, never adds, changes or deletes."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
+from v2kb.core.admin import ReadOnlyAdmin
 
 
 @admin.register(Document)
