@@ -47,10 +47,11 @@ def code_of(insert, revision, gate, approver, digest="") -> str:
             insert(revision, gate, approver, digest or revision.content_hash)
     except DatabaseError as error:
         refusal = refusal_from_database(error)
-        assert isinstance(refusal, Conflict), error
-        assert not Approval.objects.filter(revision=revision).exists()
-        return refusal.code
-    return ""
+    else:
+        return ""
+    assert isinstance(refusal, Conflict)
+    assert not Approval.objects.filter(revision=revision).exists()
+    return refusal.code
 
 
 def vote(revision, who, position="approve", aspect="correctness"):

@@ -14,7 +14,6 @@ from django.contrib.auth.models import Group
 import v2kb.urls  # noqa: F401  every door is imported, so every service is registered
 from evidence.services.flags import flag_row
 from evidence.services.proposals import propose_change
-from references.importers.documents import import_documents  # noqa: F401
 from tests import factories as f
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden

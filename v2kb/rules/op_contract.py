@@ -7,6 +7,7 @@ import ast
 from typing import Any
 
 from v2kb.rules import document_shape as shape
+from v2kb.rules.numbers import read_decimal
 from v2kb.rules.problem import Problem
 from v2kb.rules.scope import ENVELOPES, read_scope
 
@@ -95,7 +96,21 @@ def read_contract(raw: Any) -> tuple[dict[str, Any], list[Problem]]:
     _check_axes(contract, problems)
     _check_workloads(contract, problems)
     _check_reference(contract["reference"], problems)
+    _check_tolerance(contract["tolerance"], problems)
     return contract, problems
+
+
+def _check_tolerance(tolerance: dict[str, str], problems: list[Problem]) -> None:
+    """The bars of measurement section 2: a cosine above 0 and up to 1, a relative error from 0 up to below 1."""
+    cos_min, rel_max = read_decimal(tolerance["cos_min"]), read_decimal(tolerance["rel_max"])
+    if cos_min is None or not 0 < cos_min <= 1:
+        problems.append(
+            Problem("tolerance.cos_min", "The cosine must be above 0 and at most 1.", "The field's is 0.999.")
+        )
+    if rel_max is None or not 0 <= rel_max < 1:
+        problems.append(
+            Problem("tolerance.rel_max", "The relative error must be from 0 to below 1.", "The field's is 0.03.")
+        )
 
 
 def _require(contract: dict[str, Any], problems: list[Problem]) -> None:
