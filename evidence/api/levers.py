@@ -17,7 +17,7 @@ from v2kb.core.rest import SLUG, Input, Nothing, Text, read
 class LeverSerializer(serializers.ModelSerializer):
     """A lever with all its names; `parent` is a slug or null."""
 
-    parent = serializers.SlugRelatedField(slug_field="slug", read_only=True)
+    parent = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     aliases = serializers.SerializerMethodField()
     rows = serializers.IntegerField(source="row_count", read_only=True, help_text="Live rows about this lever.")
 

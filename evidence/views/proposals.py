@@ -210,7 +210,8 @@ def _bar(actor, proposal: Proposal, decisions: list, is_stale: bool) -> dict[str
     if is_stale:
         missing.append(f"{proposal.row.code} has moved on: the proposal must be brought to revision {head.number}.")
     left = needed - given
-    missing.append(f"Needs {left} {'acceptance' if left == 1 else 'acceptances'} of a curator who did not write it.")
+    people = "1 acceptance of a curator" if left == 1 else f"{left} acceptances of curators"
+    missing.append(f"Needs {people} who did not write it.")
     settled = [f"{decision.user.display_name} accepted." for decision in decisions if decision.decision == "accept"]
     reasons = [reason.sentence for reason in obstacles(actor.user.pk, proposal, decisions)] if may_curate(actor) else []
     return {
