@@ -48,7 +48,7 @@ class SectionFilter(filters.FilterSet):
 class FamilyFilter(filters.FilterSet):
     """Families by snapshot and letter, or those of the current snapshot."""
 
-    snapshot = filters.NumberFilter(field_name="snapshot_id", label="Snapshot")
+    snapshot = filters.NumberFilter(field_name="snapshot_id", label="Snapshot", min_value=1, max_value=2**53)
     letter = filters.ChoiceFilter(choices=FAMILY_CHOICES, label="Letter")
     current = filters.BooleanFilter(method="by_current", label="Of the current snapshot")
 
@@ -65,7 +65,7 @@ class FamilyFilter(filters.FilterSet):
 class KernelFilter(filters.FilterSet):
     """Upstream kernels by snapshot and family."""
 
-    snapshot = filters.NumberFilter(field_name="snapshot_id", label="Snapshot")
+    snapshot = filters.NumberFilter(field_name="snapshot_id", label="Snapshot", min_value=1, max_value=2**53)
     family = filters.ChoiceFilter(choices=FAMILY_CHOICES, label="Family")
 
     class Meta:

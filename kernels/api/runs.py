@@ -107,7 +107,7 @@ class RunDetail(RunSerializer):
     contract_hash = serializers.CharField(source="contract.content_hash")
     digest = serializers.CharField(source="version.digest")
     workloads = serializers.ListField(child=serializers.CharField(), source="job.workloads")
-    plan = Document(source="job.plan")
+    plan = Document(source="job.plan", allow_null=True)
     limits = Document(source="job.limits")
     attempt_rows = AttemptSerializer(many=True)
 

@@ -218,9 +218,7 @@ KERNELS = {
         "dora", FUSED, {"files": {"kernel.py": "def run(inputs):\n    return {}\n"}}, 201
     ),
     "GET /kernels/{slug}/versions/{number}/": Line(params=fixed(slug="fused", number=1)),
-    "GET /kernels/{slug}/versions/{number}/files/{path}/": Line(
-        params=fixed(slug="fused", number=1, path="kernel.py")
-    ),
+    "GET /kernels/{slug}/versions/{number}/files/{path}/": Line(params=fixed(slug="fused", number=1, path="kernel.py")),
     "GET /anchors/": Line(),
     "POST /anchors/": Line("dora", body={"name": "vendor", "op": "plain-add", "method": "harness"}, status=201),
     "GET /anchors/{name}/": Line(params=fixed(name="naive")),

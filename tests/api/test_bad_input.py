@@ -139,7 +139,13 @@ def test_addresses_that_do_not_exist(nobody, world, viewer, api_of):
         f"/runs/{world.queued.public_id}/result/": "run.no_result",
     }.items():
         assert refused(api.send("GET", path), 404)["code"] == code, path
-    for path in ("/specs/S1/diff/", "/specs/S1/diff/?old=x&new=1", "/runs/?state=lost", "/specs/?state=x", "/ops/?q=%00"):
+    for path in (
+        "/specs/S1/diff/",
+        "/specs/S1/diff/?old=x&new=1",
+        "/runs/?state=lost",
+        "/specs/?state=x",
+        "/ops/?q=%00",
+    ):
         refused(api.send("GET", path), 400)
     assert refused(api.send("GET", "/ops/?page=9"), 404)["code"] == "api.not_found"
     assert refused(api.send("GET", "/ops/", Accept="application/pdf"), 406)["code"] == "api.not_acceptable"

@@ -110,9 +110,7 @@ def test_the_loop_through_rest_alone(team):
     changes = dora.get(f"/specs/{code}/diff/?old=1&new=2")
     assert [change["section"] for change in changes] == ["choices"]
     dora.post(f"/specs/{code}/revisions/2/submit/")
-    dora.post(
-        f"/specs/{code}/revisions/2/positions/", {"aspect": "correctness", "position": "approve"}, status=403
-    )
+    dora.post(f"/specs/{code}/revisions/2/positions/", {"aspect": "correctness", "position": "approve"}, status=403)
     remy.post(f"/specs/{code}/revisions/2/positions/", {"aspect": "correctness", "position": "approve"})
     review = dora.get(f"/specs/{code}/revisions/2/review/")
     assert (review["approval"]["approver"], review["missing"]) == ("remy", [])
@@ -127,18 +125,14 @@ def test_the_loop_through_rest_alone(team):
     dora.post("/kernels/", {"slug": "naive", "title": "Naive", "op": "rmsnorm-cpu", "basis": "anchor"})
     dora.post("/kernels/naive/versions/", {"files": files})
     dora.post("/anchors/", {"name": "naive", "op": "rmsnorm-cpu", "method": "this harness, process clock"})
-    capture = dora.post(
-        "/runs/", {"kind": "capture", "kernel": "naive", "version": 1, "anchor": "naive", "rounds": 3}
-    )
+    capture = dora.post("/runs/", {"kind": "capture", "kernel": "naive", "version": 1, "anchor": "naive", "rounds": 3})
     Worker(capture["id"]).work([], [100_000, 101_000, 99_500])
     anchor = dora.get("/anchors/naive/")
     assert (anchor["state"], anchor["values"]["small"]["median_ns"]) == ("PINNED", "100000")
     assert dora.get(f"/specs/{code}/")["state"] == "verdict-ready"
 
     # The kernel of the spec: validated, then timed against the anchor and judged.
-    dora.post(
-        "/kernels/", {"slug": "fused", "title": "Fused", "op": "rmsnorm-cpu", "basis": "spec", "spec": code}
-    )
+    dora.post("/kernels/", {"slug": "fused", "title": "Fused", "op": "rmsnorm-cpu", "basis": "spec", "spec": code})
     version = dora.post("/kernels/fused/versions/", {"files": {"kernel.py": "def run(i):\n    return i\n"}})
     assert version["spec_revision"] == 2
     validate = dora.post("/runs/", {"kind": "validate", "kernel": "fused", "version": 1})

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.exceptions import PermissionDenied, SuspiciousOperation
 from django.db import IntegrityError
 from django.http import Http404, HttpRequest, JsonResponse
+from django.views.decorators.csrf import csrf_exempt
 from rest_framework import exceptions
 from rest_framework.response import Response
 from rest_framework.settings import api_settings
@@ -69,6 +70,7 @@ def handle(error: Exception, context: dict[str, Any]) -> Response | None:
     return response
 
 
+@csrf_exempt
 def no_such_address(request: HttpRequest) -> JsonResponse:
     """The answer for addresses under /api/ that do not exist."""
     refusal = Refusal(
