@@ -9,10 +9,10 @@ from functools import reduce
 
 from django.db.models import Q
 
-from evidence.models import EvidenceRow, LeverAlias, Verdict
+from evidence.models import EvidenceRevision, EvidenceRow, LeverAlias, Verdict
 from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.evidence import CAUSE_CLASSES
-from v2kb.rules.names import exact_codes, lever_key, query_terms, search_tokens
+from v2kb.rules.names import exact_codes, exact_hashes, lever_key, query_terms, search_tokens
 
 MAX_QUERY_CHARS = 200
 MAX_TERMS = 12
@@ -111,7 +111,7 @@ def search_rows(query: Query) -> Found:
 
 
 def _text_filter(text: str) -> Q:
-    """Rows of a lever called like this, or rows whose words hold every term: whole, or all of its parts."""
+    """Rows whose words hold every term (whole, or all of its parts), of a lever called like this, or with such a hash."""
     terms = query_terms(text)[:MAX_TERMS]
     if not terms:
         return Q(pk__in=[])
@@ -120,6 +120,8 @@ def _text_filter(text: str) -> Q:
     if len(key) >= MIN_LEVER_CHARS:
         levers = list(LeverAlias.objects.filter(normalised__contains=key).values_list("lever_id", flat=True)[:200])
         condition |= Q(head__lever_id__in=levers)
+    for digits in exact_hashes(text)[:MAX_TERMS]:
+        condition |= Q(pk__in=EvidenceRevision.objects.filter(content_hash__startswith=digits).values("row_id"))
     return condition
 
 

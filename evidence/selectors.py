@@ -7,7 +7,6 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from evidence.hooks import citations_of
 from evidence.models import EvidenceRevision, EvidenceRow, Flag, Lever, LeverAlias, Proposal, Supersession
 from evidence.policies import may_curate
 from v2kb.core.actor import Actor
@@ -176,14 +175,13 @@ def proposals_for(actor: Actor) -> list[Proposal]:
 
 
 def row_facts(row: EvidenceRow) -> dict[str, Any]:
-    """What a row's page shows beside its head: flags, supersessions, receipts, open proposals, citations."""
+    """What a row's page shows beside its head: flags, supersessions, receipts, open proposals."""
     return {
         "flags": list(row.flags.filter(cleared_at__isnull=True).select_related("raised_by", "confirmed_by")),
         "newer": list(row.superseded_by.select_related("newer", "author")),
         "older": list(row.supersedes.select_related("older", "author")),
         "receipts": list(row.receipts.select_related("submitted_by", "proposal")[:50]),
         "proposals": list(row.proposals.filter(state=Proposal.State.OPEN).select_related("author", "base")),
-        "citations": citations_of(row),
     }
 
 

@@ -4,8 +4,10 @@ from typing import Any
 
 from django.urls import reverse
 
+from evidence.hooks import CITATIONS, OPEN_SPEC_AUTHORS
 from evidence.models import EvidenceRow
 from kernels.models import Kernel, Op, Position, Run, Spec, SpecRevision
+from kernels.selectors.interests import authors_on_lever, citations_of_row
 from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing
 from kernels.starter import load_starter
 from v2kb.core.models import User
@@ -27,6 +29,8 @@ def register_hooks() -> None:
     SEARCHES.add("kernels", search_kernels)
     SEARCHES.add("runs", search_runs)
     add_panel("evidence.evidencerow", cited_by)
+    CITATIONS.add("specs", citations_of_row)
+    OPEN_SPEC_AUTHORS.add("specs", authors_on_lever)
 
 
 def reviews_waiting(user: User) -> list[dict[str, Any]]:

@@ -3,6 +3,7 @@
 import pytest
 from django.http import QueryDict
 
+from evidence.models import EvidenceRow
 from evidence.registration import find, link_to_code, link_to_lever, turns
 from evidence.search import Query, search_rows
 from evidence.services import flag_row, propose_change
@@ -93,6 +94,12 @@ def test_facets_narrow_and_count_what_they_would_show(loaded):
         for option in options:
             chosen = {"verdict": ("DEAD",), name: (option.value,)}
             assert option.count == len(search_rows(Query(chosen=chosen)).hits), (name, option)
+
+
+def test_a_hash_finds_its_row(loaded):
+    digest = EvidenceRow.objects.get(code="D2").head.content_hash
+    assert codes(digest) == codes(digest[:12]) == ["D2"]
+    assert codes("0" * 12) == []
 
 
 def test_archived_rows_are_kept_apart(loaded, make_actor):

@@ -1,0 +1,46 @@
+"""What evidence asks of specs: who rests on a row, and who has an open spec on a lever."""
+
+from typing import Any
+
+from evidence.models import EvidenceRow, Lever, LeverAlias
+from kernels.models import Spec, SpecRevision
+from kernels.selectors.specs import specs_citing
+from v2kb.rules.names import lever_key
+
+
+def citations_of_row(row: EvidenceRow) -> list[dict[str, Any]]:
+    """Live specs whose newest revision cites the row: {"title", "url", "state"} each."""
+    specs = {citation.revision.spec for citation in specs_citing(row.pk)}
+    return [
+        {"title": spec.code, "url": spec.get_absolute_url(), "state": ""}
+        for spec in sorted(specs, key=lambda s: s.code)
+    ]
+
+
+def authors_on_lever(slug: str) -> set[int]:
+    """Authors of live specs whose newest revision adopts the lever, or one below it."""
+    names = set(LeverAlias.objects.filter(lever__slug__in=_with_descendants(slug)).values_list("normalised", flat=True))
+    heads = SpecRevision.objects.filter(head_of__archived_at__isnull=True, head_of__isnull=False)
+    specs = [
+        spec_id
+        for spec_id, content in heads.values_list("spec_id", "content")
+        if any(
+            choice.get("polarity") == "adopts" and lever_key(str(choice.get("lever", ""))) in names
+            for choice in content.get("choices", [])
+        )
+    ]
+    authors = set(SpecRevision.objects.filter(spec__in=specs).values_list("author_id", flat=True))
+    return authors | set(Spec.objects.filter(pk__in=specs).values_list("created_by_id", flat=True))
+
+
+def _with_descendants(slug: str) -> set[str]:
+    children: dict[str, list[str]] = {}
+    for child, parent in Lever.objects.exclude(parent=None).values_list("slug", "parent__slug"):
+        children.setdefault(parent, []).append(child)
+    found, waiting = set(), [slug]
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            waiting += children.get(current, [])
+    return found
