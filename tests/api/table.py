@@ -24,7 +24,7 @@ PUBLIC = ""
 
 @dataclass
 class Line:
-    """`user` is who may (ANYONE: every signed-in user; PUBLIC: nobody needs to sign in); `before` prepares the world."""
+    """`user` is who may (ANYONE: who is signed in; PUBLIC: nobody needs to be); `before` prepares the world."""
 
     user: str = ANYONE
     params: Params = field(default=lambda world: {})

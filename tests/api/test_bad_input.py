@@ -145,6 +145,7 @@ def test_addresses_that_do_not_exist(nobody, world, viewer, api_of):
         "/runs/?state=lost",
         "/specs/?state=x",
         "/ops/?q=%00",
+        "/families/?snapshot=1e99",
     ):
         refused(api.send("GET", path), 400)
     assert refused(api.send("GET", "/ops/?page=9"), 404)["code"] == "api.not_found"

@@ -1,4 +1,4 @@
-"""The committed OpenAPI document is what the code says, and the page that shows it uses nothing that our policy blocks."""
+"""The committed OpenAPI document is what the code says; the page that shows it needs nothing that our policy blocks."""
 
 from pathlib import Path
 
