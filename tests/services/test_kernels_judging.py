@@ -219,7 +219,7 @@ def test_a_b200_op_on_a_cpu_worker_is_diagnostic_and_only_attaches_a_receipt():
     receipt = RunReceipt.objects.get()
     assert (receipt.row, receipt.grade, receipt.proposal) == (row, "diagnostic", None)
     assert not Proposal.objects.filter(origin="run").exists()
-    assert not any(rung.state == "PASS" for rung in ladder_of(version))
+    assert not any(rung.status == "PASS" for rung in ladder_of(version))
 
 
 # --- results that are odd, and judging again ---
