@@ -1,4 +1,4 @@
-"""What an empty installation begins with: field knowledge, three ops, kernels, two specs, and people to play the loop."""
+"""What an empty installation begins with: field knowledge, ops, kernels, specs, and people to play the loop."""
 
 import json
 import secrets

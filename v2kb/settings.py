@@ -204,7 +204,10 @@ REST_FRAMEWORK = {
 REST_KNOX = {"TOKEN_TTL": None, "AUTO_REFRESH": False, "TOKEN_LIMIT_PER_USER": 20}
 SPECTACULAR_SETTINGS = {
     "TITLE": "v2kb",
-    "DESCRIPTION": "Evidence, specs and verdicts for GPU kernel teams. Every write goes through the same services as the pages.",
+    "DESCRIPTION": (
+        "Evidence, specs and verdicts for GPU kernel teams. "
+        "Every write goes through the same services as the pages."
+    ),
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -25,6 +25,7 @@ from v2kb.rules.spec_document import empty_row, empty_spec
 MAX_ROWS = 128
 LISTS = ("smem.queue", "cases")
 SCOPE_LISTS = ("op_class", "dtype", "arch", "envelope", "sharding")
+_PINNED = re.compile(r"([^@]+#[^@]+)@([0-9a-f]{64})\Z")
 _CODE = re.compile(r"(?P<tree>[^:@\s]+):(?P<path>[^@\s]+)@(?P<commit>[^:\s]+)(?::(?P<lines>[0-9-]+))?\Z")
 
 
@@ -146,6 +147,10 @@ def _citation(row: dict[str, str]) -> dict[str, Any]:
     target, stance = row["target"].strip(), row["stance"]
     pinned_target, _, pin = row["revision"].partition("|")
     revision = pin if pin and pinned_target == target else "HEAD"
+    # A citation copied from a document's page carries its pin: slug#anchor@hash.
+    copied = _PINNED.match(target)
+    if copied:
+        target, revision = copied.groups()
     code = _CODE.match(target)
     if code:
         return {"kind": "code", **code.groupdict(""), "sha256": "", "stance": stance}
@@ -196,8 +201,10 @@ class Cells:
         ]
 
 
+SECTION_OF = {"smem": "smem", "sems": "sems", "roles": "roles", "granularity": "granularity", "choices": "choices"}
+SECTION_OF |= {"anchors": "anchors", "open_questions": "anchors"}
+
+
 def section_of_path(path: str) -> str:
     """The editor section that holds a path of the document."""
-    head = re.split(r"[.\[]", path, maxsplit=1)[0]
-    return {"title": "overview", "summary": "overview", "engine": "overview", "symbols": "overview", "ops": "overview",
-            "open_questions": "anchors"}.get(head, head if head in ("smem", "sems", "roles", "granularity", "choices", "anchors") else "overview")  # fmt: skip
+    return SECTION_OF.get(re.split(r"[.\[]", path, maxsplit=1)[0], "overview")

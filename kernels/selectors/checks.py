@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kernels.models import Op
+from kernels.models import Op, Spec
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, page_map, semaphore_map, spec_report
 
 
@@ -14,9 +14,18 @@ def contracts_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {op.slug: op.head.content for op in ops if op.head}
 
 
+def neighbours_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Spec code -> newest content, for the specs that share an SM with this one by its queue."""
+    smem = document.get("smem")
+    queue = smem.get("queue") if isinstance(smem, dict) else None
+    codes = [code for code in queue if isinstance(code, str)] if isinstance(queue, list) else []
+    specs = Spec.objects.select_related("head").filter(code__in=codes, head__isnull=False) if codes else []
+    return {spec.code: spec.head.content for spec in specs}
+
+
 def report_of(document: dict[str, Any]) -> SpecReport:
     """What the spec rules say of a document, canonical or as typed."""
-    return spec_report(document, ops=contracts_of(document))
+    return spec_report(document, neighbours=neighbours_of(document), ops=contracts_of(document))
 
 
 def checks_document(report: SpecReport) -> dict[str, Any]:

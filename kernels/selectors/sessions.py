@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kernels.models import Anchor, Run
+from v2kb.rules.grades import DEVICE_SPAN
 from v2kb.rules.prereg import FIELDS, parse_prediction
 from v2kb.rules.session import ANCHOR, CANDIDATE, Case, RunSamples, Session, pair_runs
 from v2kb.rules.stats import median_ns
@@ -90,6 +91,7 @@ def session_of(run: Run) -> Session:
     candidate_starts = [_moment(t["started_at"]) for t in timed if t["side"] == CANDIDATE]
     started, finished = (_moment(content[name]) for name in ("started_at", "finished_at"))
     rounds = len({t["round"] for t in timed})
+    method = methods.pop() if len(methods) == 1 else ""
     return Session(
         candidate=f"v{run.version.number}",
         anchor=run.anchor.name if run.anchor else "",
@@ -99,10 +101,14 @@ def session_of(run: Run) -> Session:
         envelope=contract["envelope"],
         target=contract["target"],
         hardware=hardware_of(run),
-        method=methods.pop() if len(methods) == 1 else "",
+        method=method,
         cases=tuple(_case(workload, found, checked.get(workload)) for workload, found in pairs.items()),
         outcome=run.outcome,
         fresh_processes=True,
+        # The harness flushes the L2 before every call whose device span it takes. An op launched alone chooses its own
+        # grid, unless its contract names one, which this harness can't check.
+        cold=True if method in DEVICE_SPAN else None,
+        production_grid=True if method in DEVICE_SPAN and not contract["grid"] else None,
         timer_tick=_tick(environment),
         anchor_state=_anchor_state(run),
         anchor_environment=environment if any(t["side"] == ANCHOR for t in timed) else {},

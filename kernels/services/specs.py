@@ -194,19 +194,26 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
 
 
 def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `content` in which citations without a revision point at the head of what they name."""
+    """A copy of `content` in which citations and acknowledgements without a revision point at the head."""
     document = copy.deepcopy(content)
     for choice in document.get("choices") or []:
         for citation in choice.get("citations") or []:
             if not isinstance(citation, dict) or citation.get("revision") not in PIN_TO_HEAD:
                 continue
             if citation.get("kind") == "evidence":
-                row = EvidenceRow.objects.select_related("head").filter(code=citation.get("code")).first()
-                citation["revision"] = row.head.content_hash if row and row.head else ""
+                citation["revision"] = _head_hash(EvidenceRow, code=citation.get("code"))
             elif citation.get("kind") == "section":
-                found = Document.objects.select_related("head").filter(slug=citation.get("document")).first()
-                citation["revision"] = found.head.content_hash if found and found.head else ""
+                citation["revision"] = _head_hash(Document, slug=citation.get("document"))
+        for acknowledged in choice.get("acknowledged") or []:
+            if isinstance(acknowledged, dict) and acknowledged.get("revision") in PIN_TO_HEAD:
+                acknowledged["revision"] = _head_hash(EvidenceRow, code=acknowledged.get("code"))
     return document
+
+
+def _head_hash(model: type[EvidenceRow] | type[Document], **named: Any) -> str:
+    """The content hash of the head of a row or document; empty where there is none."""
+    found = model.objects.select_related("head").filter(**named).first()
+    return found.head.content_hash if found and found.head else ""
 
 
 def _unknown_targets(document: dict[str, Any]) -> list[Problem]:

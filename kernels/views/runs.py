@@ -9,19 +9,36 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from kernels import policies
 from kernels.forms import RunForm
 from kernels.models import Op, Run, Worker
 from kernels.plots import forest_plot, paired_plot, samples_plot
-from kernels.policies import may_cancel
 from kernels.services import runs
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Forbidden
+from v2kb.core.ui.numbers import to_decimal
 from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.wire.outcomes import RUN_OUTCOMES
 
 STOP_POLLING = 286
 ALIVE = timedelta(seconds=30)
 LOG_SHOWN = 64 * 1024
+# What an outcome means for whoever sent the run; the message of the run says what happened.
+MEANING = {
+    "FAIL_NUMERIC": "The numbers differ from the reference by more than the contract's bars.",
+    "FAIL_SHAPE": "An output has another shape or dtype than the contract says.",
+    "COMPILE_ERROR": "The candidate could not be built or imported; the log has its error.",
+    "WEDGE": "The candidate stopped making progress and was killed.",
+    "TIMEOUT": "The candidate ran past its limit and was killed.",
+    "CRASHED": "The candidate ended by itself before it had an answer; the log has its last words.",
+    "OOM": "The candidate asked for more memory than a run may use.",
+    "TAMPERED": "The harness did not find itself as it was; nothing of this run counts. Send it again.",
+    "INVALID_REFERENCE": "The contract's reference failed, so nothing about the candidate was learnt.",
+    "NO_CASES": "The contract names no workload, so nothing was checked.",
+    "NO_DATA": "Nothing usable was measured.",
+    "INFRA": "The machine failed, not the candidate. Send the run again.",
+}
 
 
 def run_list(request: HttpRequest) -> HttpResponse:
@@ -43,13 +60,16 @@ def run_list(request: HttpRequest) -> HttpResponse:
         "page": page_of(request, found),
         "kinds": Run.Kind.choices,
         "states": Run.State.choices,
+        "outcomes": RUN_OUTCOMES,
         "filters": filters,
+        "filtered": bool(request.GET),
     }
     return render_part_or_page(request, "kernels/run_list.html", context, part="list")
 
 
 def run_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Send a run of one of an op's kernels."""
+    policies.may_run(actor_from_request(request))
     op = get_object_or_404(Op.objects.select_related("head"), slug=slug)
     initial = {
         "kind": request.GET.get("kind", "validate"),
@@ -77,14 +97,26 @@ def _live(run: Run) -> dict[str, Any]:
         "run": run,
         "log": "".join(reversed(log))[-LOG_SHOWN:],
         "attempts": run.attempt_rows.select_related("worker"),
+        "nobody_listens": run.state == Run.State.QUEUED and run.queue not in _heard_queues(),
     }
+
+
+def _heard_queues() -> set[str]:
+    alive = Worker.objects.filter(last_seen__gt=timezone.now() - ALIVE)
+    return set(alive.values_list("queue", flat=True))
 
 
 def _run(public_id: str) -> Run:
     found = Run.objects.select_related(
-        "version__kernel__spec", "op__head", "contract", "anchor", "anchor_version__kernel", "preregistration__revision__spec",
-        "submitted_by", "result",
-    )  # fmt: skip
+        "version__kernel__spec",
+        "op__head",
+        "contract",
+        "anchor",
+        "anchor_version__kernel",
+        "preregistration__revision__spec",
+        "submitted_by",
+        "result",
+    )
     return get_object_or_404(found, public_id=public_id)
 
 
@@ -93,8 +125,14 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     run = _run(public_id)
     result = getattr(run, "result", None)
     judgements = list(run.judgements.all())
+    tolerance = run.contract.content["tolerance"]
+    cases = _case_rows(result.content["cases"], tolerance) if result else []
     context = _live(run) | {
         "result": result.content if result else None,
+        "meaning": MEANING.get(run.outcome, ""),
+        "cases": cases,
+        "passed": sum(case["passed"] for case in result.content["cases"]) if result else 0,
+        "tolerance": tolerance,
         "judgement": judgements[0] if judgements else None,
         "judgements": judgements,
         "activity": activity_of(run, 20),
@@ -108,11 +146,33 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     return render(request, "kernels/run_detail.html", context)
 
 
+def _case_rows(cases: list[dict[str, Any]], tolerance: dict[str, str]) -> list[dict[str, Any]]:
+    """One row per workload and output, with what misses its bar; the reason stands below a workload's last row."""
+    cos_min, rel_max = to_decimal(tolerance["cos_min"]), to_decimal(tolerance["rel_max"])
+    rows = []
+    for case in cases:
+        outputs = case["outputs"] or [None]
+        for output in outputs:
+            cos, rel = (to_decimal(output[key]) if output else None for key in ("cos", "rel_max"))
+            rows.append(
+                {
+                    "workload": case["workload"],
+                    "profile": case["profile"],
+                    "passed": case["passed"],
+                    "output": output,
+                    "cos_under": cos is not None and cos_min is not None and cos < cos_min,
+                    "rel_over": rel is not None and rel_max is not None and rel > rel_max,
+                    "reason": case["reason"] if output is outputs[-1] and not case["passed"] else "",
+                }
+            )
+    return rows
+
+
 def _cancellable(request: HttpRequest, run: Run) -> bool:
     if run.is_over:
         return False
     try:
-        may_cancel(actor_from_request(request), run)
+        policies.may_cancel(actor_from_request(request), run)
     except Forbidden:
         return False
     return True
@@ -141,7 +201,9 @@ def worker_list(request: HttpRequest) -> HttpResponse:
     """Workers, when they were heard of last, and what waits per queue."""
     since = timezone.now() - ALIVE
     workers = [{"worker": worker, "alive": worker.last_seen > since} for worker in Worker.objects.all()]
+    heard = {row["worker"].queue for row in workers if row["alive"]}
     waiting: dict[str, int] = {}
     for queue in Run.objects.filter(state="queued").values_list("queue", flat=True):
         waiting[queue] = waiting.get(queue, 0) + 1
-    return render(request, "kernels/worker_list.html", {"workers": workers, "waiting": waiting})
+    context = {"workers": workers, "waiting": waiting, "unheard": [name for name in waiting if name not in heard]}
+    return render(request, "kernels/worker_list.html", context)

@@ -36,7 +36,7 @@ def pooled_false_share(count: int, rounds: int, drift: float, seed: int) -> floa
     return wrong / count
 
 
-def main(count: int) -> None:
+def main(count: int = 2000) -> None:
     print(f"{count} A/A sessions each; share called different (WIN or REGRESS)")
     print(f"{'rounds':>6} {'drift':>6} {'paired ABBA':>12} {'K 3%, d 1%':>11} {'AAA BBB':>8} {'pooled':>7}")
     for rounds in ROUNDS:

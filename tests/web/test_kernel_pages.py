@@ -4,9 +4,14 @@ import pytest
 from django.urls import reverse
 
 from kernels.models import Kernel, Spec, SpecDraft
+from kernels.selectors.checks import report_of
 from kernels.services.runs import submit_run
-from kernels.services.specs import submit_spec
+from kernels.services.specs import pin_citations, submit_spec
+from references.importers.archive import Files
+from references.importers.documents import import_documents
+from references.models import Section
 from tests import factories as f
+from tests.rules.spec_examples import grouped_gemm_spec
 
 pytestmark = pytest.mark.django_db
 
@@ -81,8 +86,17 @@ def test_the_editor_keeps_what_was_typed_and_refuses_a_second_tab(client, loop):
     url = reverse("kernels:spec_edit", args=[loop["spec"].code, "overview"])
     client.get(url)
     draft = SpecDraft.objects.get(user=f.designer().user)
-    data = {"version": draft.version, "title": "Another title", "symbols.total": "1", "symbols[0].name": "STAGES",
-            "symbols[0].value": "8", "summary": "", "engine.family": "D", "engine.idiom": "", "engine.why": ""}
+    data = {
+        "version": draft.version,
+        "title": "Another title",
+        "symbols.total": "1",
+        "symbols[0].name": "STAGES",
+        "symbols[0].value": "8",
+        "summary": "",
+        "engine.family": "D",
+        "engine.idiom": "",
+        "engine.why": "",
+    }
     assert client.post(url, data).status_code == 302
     draft.refresh_from_db()
     assert (draft.content["title"], draft.content["symbols"]) == ("Another title", {"STAGES": "8"})
@@ -109,9 +123,19 @@ def test_a_choice_is_written_in_the_editor_and_checked(client, loop):
     response = client.post(url, {"version": draft.version, "action": "add:choices"})
     assert response["Location"] == reverse("kernels:spec_edit_choice", args=[code, "C2"])
     draft.refresh_from_db()
-    data = {"version": draft.version, "title": "Keep the barrier", "lever": "fused-row-norm", "polarity": "avoids",
-            "citations.total": "2", "citations[0].target": "U1", "citations[0].stance": "context",
-            "citations[1].target": "mpk:a/b.cuh@abc123:10-20", "citations[1].stance": "supports", "scope.m": "1..16", "scope.dtype": "fp8, bf16"}
+    data = {
+        "version": draft.version,
+        "title": "Keep the barrier",
+        "lever": "fused-row-norm",
+        "polarity": "avoids",
+        "citations.total": "2",
+        "citations[0].target": "U1",
+        "citations[0].stance": "context",
+        "citations[1].target": "mpk:a/b.cuh@abc123:10-20",
+        "citations[1].stance": "supports",
+        "scope.m": "1..16",
+        "scope.dtype": "fp8, bf16",
+    }
     assert client.post(response["Location"], data).status_code == 302
     draft.refresh_from_db()
     choice = draft.content["choices"][1]
@@ -122,7 +146,9 @@ def test_a_choice_is_written_in_the_editor_and_checked(client, loop):
 
 
 def test_approval_through_the_page_needs_another_user(client, loop):
-    revision = f.saved_revision({**loop["revision"].content, "summary": "changed"}, spec=Spec.objects.get(code=loop["spec"].code))
+    revision = f.saved_revision(
+        {**loop["revision"].content, "summary": "changed"}, spec=Spec.objects.get(code=loop["spec"].code)
+    )
     submit_spec(f.designer(), revision=revision)
     url = reverse("kernels:spec_position", args=[loop["spec"].code, revision.number])
     refused = client.post(url, {"aspect": "correctness", "position": "approve", "note": ""})
@@ -131,3 +157,46 @@ def test_approval_through_the_page_needs_another_user(client, loop):
     assert client.post(url, {"aspect": "correctness", "position": "approve", "note": ""}).status_code == 302
     revision.refresh_from_db()
     assert revision.approval.approver == f.reviewer().user
+
+
+def test_an_acknowledged_change_and_a_copied_section_citation_are_pinned(client, loop, system):
+    document = import_documents(system, files=Files(texts=[("house.md", "# House\n\n## SMEM\n\nPages.\n")]))
+    assert document.applied
+    section = Section.objects.get(anchor="smem")
+    code = loop["spec"].code
+    url = reverse("kernels:spec_edit_choice", args=[code, "C1"])
+    client.get(url)
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    pinned = section.revision.content_hash
+    data = {
+        "version": draft.version,
+        "title": "t",
+        "lever": "fused-row-norm",
+        "polarity": "avoids",
+        "citations.total": "1",
+        "citations[0].target": f"house#smem@{pinned}",
+        "citations[0].stance": "supports",
+        "acknowledged.total": "1",
+        "acknowledged[0].code": "U1",
+        "acknowledged[0].reason": "wording only",
+    }
+    client.post(url, data)
+    draft.refresh_from_db()
+    choice = pin_citations(draft.content)["choices"][0]
+    assert choice["citations"][0] == {
+        "kind": "section",
+        "document": "house",
+        "anchor": "smem",
+        "revision": pinned,
+        "stance": "supports",
+    }
+    assert choice["acknowledged"][0]["revision"] == loop["row"].head.content_hash
+
+
+def test_a_queue_names_other_specs(loop):
+    content = grouped_gemm_spec()
+    other = f.saved_revision({**content, "title": "other"})
+    queued = {**content, "smem": {**content["smem"], "queue": [other.spec.code, "this"]}}
+    assert not [found for found in report_of(queued).findings if found.rule == "R04" and found.kind == "missing_input"]
+    unknown = {**content, "smem": {**content["smem"], "queue": ["S999", "this"]}}
+    assert [found for found in report_of(unknown).findings if found.rule == "R04" and found.kind == "missing_input"]

@@ -30,7 +30,7 @@ def check_values(model: type[models.Model], **values: str) -> None:
 
 
 def check_text(value: str, field: str) -> None:
-    """Refuse a text that no database stores: with NUL, or with half of a surrogate pair. Raises Refusal core.bad_text."""
+    """Refuse a text that no database stores: with NUL or half of a surrogate pair. Raises Refusal core.bad_text."""
     if NUL in value or any("\ud800" <= c <= "\udfff" for c in value):
         raise Refusal(
             BAD_TEXT, "It holds characters that are not text.", field=field, fix="Remove the control characters."

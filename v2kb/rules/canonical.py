@@ -10,7 +10,7 @@ class NotCanonical(ValueError):
 
     def __init__(self, path: str, value: object) -> None:
         self.path = path
-        super().__init__(f"{path or 'document'}: {type(value).__name__} has no canonical form; write numbers as strings")
+        super().__init__(f"{path or 'document'}: {type(value).__name__} has no canonical form; write numbers as text")
 
 
 def _check(value: Any, path: str) -> None:

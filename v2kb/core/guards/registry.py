@@ -32,10 +32,12 @@ class Immutable:
         if vendor == "sqlite":
             return {
                 names["update"]: (
-                    f"CREATE TRIGGER {names['update']} BEFORE UPDATE ON {self.table} BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                    f"CREATE TRIGGER {names['update']} BEFORE UPDATE ON {self.table} "
+                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
                 ),
                 names["delete"]: (
-                    f"CREATE TRIGGER {names['delete']} BEFORE DELETE ON {self.table} BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                    f"CREATE TRIGGER {names['delete']} BEFORE DELETE ON {self.table} "
+                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
                 ),
                 names["replace"]: (
                     f"CREATE TRIGGER {names['replace']} BEFORE INSERT ON {self.table} "
@@ -80,7 +82,8 @@ class TriggerGuard:
         return {
             trigger: (
                 f"CREATE OR REPLACE FUNCTION {trigger}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
-                f"IF {self.refuse_when} THEN RAISE EXCEPTION '{text}' USING ERRCODE = 'integrity_constraint_violation'; "
+                f"IF {self.refuse_when} THEN "
+                f"RAISE EXCEPTION '{text}' USING ERRCODE = 'integrity_constraint_violation'; "
                 f"END IF; RETURN NEW; END $$; "
                 f"CREATE TRIGGER {trigger} BEFORE INSERT ON {self.table} FOR EACH ROW EXECUTE FUNCTION {trigger}();"
             )

@@ -36,6 +36,7 @@ class Command(BaseCommand):
         started = time.monotonic()
         sys.stdout.reconfigure(line_buffering=True)
         host, port = self._address()
+        self.bound, self.host_header = f"http://{host}:{port}", urlsplit(settings.BASE_URL).netloc
         self._prepare(options)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._interrupt)
@@ -75,8 +76,8 @@ class Command(BaseCommand):
                 probe.bind((host, int(number)))
             except OSError as error:
                 raise CommandError(
-                    f"Address {host}:{number} can't be used ({error.strerror}). Another v2kb may be running; else choose "
-                    f"another port: V2KB_BASE_URL=http://127.0.0.1:{int(number) + 1} make run"
+                    f"Address {host}:{number} can't be used ({error.strerror}). Another v2kb may be running; "
+                    f"else choose another port: V2KB_BASE_URL=http://127.0.0.1:{int(number) + 1} make run"
                 ) from error
         return host, int(number)
 
@@ -106,8 +107,10 @@ class Command(BaseCommand):
         return Child("reaper", [sys.executable, str(settings.BASE_DIR / "manage.py"), "reap"])
 
     def _worker(self, python: str) -> Child:
-        command = [python, "-m", "v2kb.worker", "--app-url", settings.BASE_URL, "--broker-url", settings.BROKER_URL,
-                   "--data-dir", str(settings.DATA_DIR), "--queue", os.environ.get("V2KB_WORKER_QUEUE", "cpu")]  # fmt: skip
+        command = [
+            *(python, "-m", "v2kb.worker", "--app-url", settings.BASE_URL, "--broker-url", settings.BROKER_URL),
+            *("--data-dir", str(settings.DATA_DIR), "--queue", os.environ.get("V2KB_WORKER_QUEUE", "cpu")),
+        ]
         return Child("worker", command, {"V2KB_WORKER_TOKEN": settings.WORKER_TOKEN})
 
     def _wait_for_page(self) -> None:
@@ -116,7 +119,8 @@ class Command(BaseCommand):
             if self.children[0].exit_status() is not None:
                 raise CommandError("The web server ended at its start; its own message stands above.")
             try:
-                urllib.request.urlopen(f"{settings.BASE_URL}/health/", timeout=5)
+                request = urllib.request.Request(f"{self.bound}/health/", headers={"Host": self.host_header})
+                urllib.request.urlopen(request, timeout=5)
                 return
             except urllib.error.HTTPError as error:
                 raise CommandError(f"The health page answers {error.code}: {error.read().decode()[:500]}") from error
