@@ -111,7 +111,7 @@ def search_rows(query: Query) -> Found:
 
 
 def _text_filter(text: str) -> Q:
-    """Rows whose words hold every term (whole, or all of its parts), of a lever called like this, or with such a hash."""
+    """Rows whose words hold every term (whole or all parts), of a lever called like this, or with such a hash."""
     terms = query_terms(text)[:MAX_TERMS]
     if not terms:
         return Q(pk__in=[])
