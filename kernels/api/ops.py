@@ -10,7 +10,6 @@ from rest_framework.response import Response
 from kernels.filtersets import OpFilter
 from kernels.models import Op, OpContract, OpStop
 from kernels.selectors.ops import evidence_touching, op_stage
-from kernels.selectors.specs import spec_statuses
 from kernels.services import ops
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import SLUG, Document, Input, Text, find, read
@@ -60,7 +59,7 @@ class OpDetailSerializer(OpSerializer):
         fields = [*OpSerializer.Meta.fields, "stage", "contract"]
 
     def get_stage(self, op: Op) -> str:
-        return op_stage(op, spec_statuses(op.specs.all()))
+        return op_stage(op)
 
 
 class StopSerializer(serializers.ModelSerializer):

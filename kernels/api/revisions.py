@@ -89,7 +89,7 @@ class NewRevision(Input):
     content = Document(required=False)
     reason = Text(max_length=4000, default="", allow_blank=True)
     draft_version = serializers.IntegerField(
-        required=False, min_value=1, max_value=2**31 - 1, help_text="Replaces one's unfinished draft of this version."
+        required=False, min_value=1, max_value=999_999_999, help_text="Replaces one's unfinished draft of this version."
     )
 
 

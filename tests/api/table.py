@@ -1,5 +1,6 @@
 """One line per endpoint: who may use it, and a request that succeeds. A new endpoint without a line fails a test."""
 
+import copy
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -271,4 +272,4 @@ def request_of(key: str, world: World) -> tuple[str, str, Any]:
     line = TABLE[key]
     method, _, template = key.partition(" ")
     path = template.format(**line.params(world)) + line.query
-    return method, path, line.body(world) if callable(line.body) else line.body
+    return method, path, copy.deepcopy(line.body(world) if callable(line.body) else line.body)

@@ -149,7 +149,7 @@ def test_the_loop_through_rest_alone(team):
     assert dora.get(f"/runs/{perf['id']}/log/")["results"][0]["text"] == "compiled\n"
     samples = dora.get(f"/runs/{perf['id']}/samples/").decode().splitlines()
     assert len(samples) == 1 + 3 * 2 * 30
-    assert samples[1] == "small,0,anchor,0,0,100000,,process_clock"
+    assert samples[1].startswith("small,0,anchor,0,0,100000,,process_clock")
     rungs = {rung["rung"]: rung["status"] for rung in dora.get("/kernels/fused/versions/1/")["ladder"]}
     assert rungs["perf"] == "PASS"
 

@@ -1,4 +1,4 @@
-"""What the OpenAPI document says of errors: every operation may answer with the one error form."""
+"""Last touches to the OpenAPI document: the one error form, and nothing that depends on the database in use."""
 
 from typing import Any
 
@@ -28,6 +28,31 @@ ERROR = {
     },
     "required": [*_PROBLEM["required"], "facts"],
 }
+
+
+# What a database calls the range of its integer columns is no promise of ours, and differs between databases.
+COLUMN_RANGES = {32767, 2**31 - 1, 2**63 - 1, -32768, -(2**31), -(2**63)}
+
+
+def forget_column_ranges(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Remove the ranges of integer columns from every integer."""
+    _forget(result["components"]["schemas"])
+    _forget(result["paths"])
+    return result
+
+
+def _forget(part: Any) -> None:
+    if isinstance(part, dict):
+        if part.get("type") == "integer":
+            part.pop("format", None)
+            for bound in ("minimum", "maximum"):
+                if part.get(bound) in COLUMN_RANGES:
+                    del part[bound]
+        for value in part.values():
+            _forget(value)
+    elif isinstance(part, list):
+        for value in part:
+            _forget(value)
 
 
 def add_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
