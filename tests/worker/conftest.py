@@ -75,6 +75,7 @@ class Expectation:
     outcomes: tuple[str, ...]
     mode: str
     message: str
+    compile_s: int
 
     @classmethod
     def read(cls, path: Path) -> "Expectation":
@@ -82,7 +83,13 @@ class Expectation:
             found = re.search(rf"^# {key}: (.*)$", path.read_text(), re.M)
             return found[1].strip() if found else ""
 
-        return cls(path.stem, tuple(header("expect").split("|")), header("mode"), header("message"))
+        return cls(
+            path.stem,
+            tuple(header("expect").split("|")),
+            header("mode"),
+            header("message"),
+            int(header("compile_s") or LIMITS.compile_s),
+        )
 
 
 def make_job(source, *, kind="validate", anchor=None, contract=None, workloads=("small",), plan=None, limits=LIMITS):
@@ -115,9 +122,15 @@ class Bench:
     prepared: dict[str, validate.Prepared] = field(default_factory=dict)
 
     def session(
-        self, source: str | dict[str, str], plan: PerfPlan | None = None, contract: dict | None = None
+        self,
+        source: str | dict[str, str],
+        plan: PerfPlan | None = None,
+        contract: dict | None = None,
+        compile_s: int = LIMITS.compile_s,
     ) -> Session:
-        job, contents = make_job(source, kind="capture" if plan else "validate", plan=plan, contract=contract)
+        limits = LIMITS.model_copy(update={"compile_s": compile_s})
+        kind = "capture" if plan else "validate"
+        job, contents = make_job(source, kind=kind, plan=plan, contract=contract, limits=limits)
         if self.supervisor._process is None:
             self.supervisor.start()
         log = CappedLog(LIMITS.log_bytes, self.printed.append)
@@ -130,10 +143,10 @@ class Bench:
         session = self.session(sample("honest_plain"), contract=contract)
         return validate.prepare_case(session, find_workload(contract, "small"))
 
-    def check(self, source: str | dict[str, str]) -> tuple[Outcome, str]:
+    def check(self, source: str | dict[str, str], compile_s: int = LIMITS.compile_s) -> tuple[Outcome, str]:
         """Return outcome and reason or message of a check."""
         self.printed.clear()
-        session = self.session(source)
+        session = self.session(source, compile_s=compile_s)
         if "small" not in self.prepared:
             workload = find_workload(session.job.contract, "small")
             self.prepared["small"] = validate.prepare_case(session, workload)

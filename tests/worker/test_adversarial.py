@@ -32,10 +32,10 @@ def test_checked_sample(bench, expected, monkeypatch):
     monkeypatch.setenv("V2KB_WORKER_TOKEN", "a secret of the worker")
     before = facts.harness_hash()
     started = time.monotonic()
-    outcome, reason = bench.check(sample(expected.name))
+    outcome, reason = bench.check(sample(expected.name), expected.compile_s)
     assert outcome.value in expected.outcomes, reason
     assert expected.message in reason
-    assert time.monotonic() - started < 30
+    assert time.monotonic() - started < 60
     assert facts.harness_hash() == before, "no kernel may change the harness"
     if expected.outcomes != ("PASS",):
         assert reason, "a failing run says why"
@@ -121,7 +121,17 @@ def test_the_fork_server_never_loads_a_candidate(bench):
 @pytest.mark.skipif(not FENCED, reason="needs namespaces (bubblewrap)")
 def test_the_fence_hides_the_rest_of_the_file_system(bench, tmp_path):
     (tmp_path / "token").write_text("secret")
-    own = [str(tmp_path / "token"), str(Path.home()), str(ROOT / "pyproject.toml"), str(ROOT), "/etc", "/usr", "/var"]
+    own = [
+        str(tmp_path / "token"),
+        str(ROOT / "pyproject.toml"),
+        str(ROOT),
+        "/",
+        "/etc",
+        "/usr",
+        "/var",
+        "/dev",
+        "/box",
+    ]
     source = sample("honest_plain").replace(
         "import torch",
         "import os\nimport torch\n"

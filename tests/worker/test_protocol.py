@@ -102,11 +102,11 @@ def test_cancel_in_a_ping_kills_the_kernel(app):
     job, app.contents = make_job(sample("hog_loop"), limits=LIMITS.model_copy(update={"case_s": 60}))
     app.job = job
     app.on_ping = lambda: setattr(app, "cancel", "checking workload small" in app.pings[-1]["phase"])
-    before = time.monotonic()
+    began, others = time.monotonic(), set(psutil.Process().children(recursive=True))
     with serve(app) as url:
         assert execute(message(url), WORKER, "cpu") == "CANCELLED"
-    assert time.monotonic() - before < 30
-    assert not [p for p in psutil.Process().children(recursive=True) if p.name() == "bwrap"]
+    assert time.monotonic() - began < 30
+    assert set(psutil.Process().children(recursive=True)) <= others
 
 
 def test_a_lost_claim_ends_the_kernel_and_posts_nothing(app):

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from celery import Celery, signals
+from celery.exceptions import Reject
 from pydantic import ValidationError
 
 from v2kb import broker
@@ -34,14 +35,20 @@ class _State:
 
 @app.task(name=TASK_NAME, acks_late=True)
 def execute_run(**kwargs: Any) -> str:
-    """Do one run. The arguments are a RunMessage; anything else is dropped with a log line."""
+    """Do one run. The arguments are a RunMessage; anything else is dropped with a log line.
+
+    A message whose app can't be reached goes back to the queue, for this worker or for one that can reach it.
+    """
     try:
         message = RunMessage.model_validate(kwargs)
     except ValidationError as error:
         log.error("a message that is no RunMessage was dropped: %s", error)
         return "dropped"
     worker = _State.worker or describe(settings)
-    return execution.execute(message, worker, replace(settings, queue=worker.queue).device)
+    ended = execution.execute(message, worker, replace(settings, queue=worker.queue).device)
+    if ended == "unclaimed":
+        raise Reject(f"run {message.run_id} could not be claimed", requeue=True)
+    return ended
 
 
 @signals.celeryd_after_setup.connect

@@ -100,8 +100,12 @@ class Sandbox:
 
 
 def python_paths() -> list[str]:
-    """Return what the fenced interpreter needs on sys.path besides its own library: the project's root."""
-    return [str(PROJECT_ROOT)]
+    """Return what the fenced interpreter needs on sys.path besides its own library: the project's root and packages."""
+    return [str(PROJECT_ROOT), *_package_folders()]
+
+
+def _package_folders() -> list[str]:
+    return [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))]
 
 
 @functools.cache
@@ -147,7 +151,8 @@ def _bwrap(as_root: bool) -> list[str]:
 
 def _binds(workspace: Path | None) -> list[str]:
     arguments = ["--proc", "/proc", "--dev", "/dev"]
-    arguments += ["--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", "/tmp"]
+    for folder in ("/tmp", "/dev/shm"):
+        arguments += ["--perms", "1777", "--size", str(TEMP_BYTES), "--tmpfs", folder]
     made: set[str] = set()
     for path in _readable_paths():
         arguments += [*_parents(path, made), "--ro-bind", path, path]
@@ -157,7 +162,8 @@ def _binds(workspace: Path | None) -> list[str]:
     if workspace is not None:
         arguments += ["--perms", "0755", "--dir", BOX]
         arguments += ["--ro-bind", str(workspace / "in"), f"{BOX}/in", "--bind", str(workspace / "out"), f"{BOX}/out"]
-    return [*arguments, "--chdir", "/tmp"]
+    # What bubblewrap made itself is read-only too, so that the only writable places are those that are wiped.
+    return [*arguments, "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", "/tmp"]
 
 
 def _readable_paths() -> list[str]:
@@ -165,10 +171,9 @@ def _readable_paths() -> list[str]:
     wanted = [path for path in _SYSTEM if os.path.exists(path)]
     code = [str(PROJECT_ROOT / name) for name in _CODE]
     interpreter = [sys.prefix, sys.base_prefix, *(sysconfig.get_path(kind) for kind in ("purelib", "platlib"))]
-    packages = [entry for entry in sys.path if entry.endswith(("site-packages", "dist-packages"))]
     extra = [path for path in _GPU_PATHS if os.path.exists(path) and not path.startswith("/proc")]
     chosen: list[str] = []
-    for path in [*wanted, *interpreter, *packages, *extra, *code]:
+    for path in [*wanted, *interpreter, *_package_folders(), *extra, *code]:
         known = any(path == other or path.startswith(other.rstrip("/") + "/") for other in chosen)
         if not known and os.path.exists(path):
             chosen.append(path)

@@ -17,7 +17,7 @@ import time
 import traceback
 from pathlib import Path
 
-CODE = "import sys; sys.path[:0] = {paths!r}; from v2kb.worker.harness import zygote; zygote.main(sys.argv[1])"
+CODE = "import sys; sys.path += {paths!r}; from v2kb.worker.harness import zygote; zygote.main(sys.argv[1])"
 RUNNER = "v2kb.worker.harness.child"
 
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_CHILD_SUBREAPER = 1, 4, 36
