@@ -271,5 +271,10 @@ class Transport(virtual.Transport):
         asynchronous=False, exchange_type=frozenset(["direct", "topic"]), heartbeats=False
     )
 
+    @property
+    def default_connection_params(self) -> dict[str, Any]:
+        """No host and no port: kombu would otherwise warn that it takes localhost."""
+        return {}
+
     def driver_version(self) -> str:
         return "1"
