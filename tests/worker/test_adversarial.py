@@ -39,6 +39,7 @@ def test_checked_sample(bench, expected, monkeypatch):
     assert facts.harness_hash() == before, "no kernel may change the harness"
     if expected.outcomes != ("PASS",):
         assert reason, "a failing run says why"
+    reason.encode()  # whole characters only
     if bench.supervisor._process is not None:  # what is left is the fence and its fork server
         assert len(processes_below(bench.supervisor._process.pid)) <= 2
 
@@ -54,6 +55,17 @@ def test_samples_forged_through_the_frame_do_not_agree_with_the_file_systems_clo
     outcome, reason = bench.time(sample("timing_forged_samples"), PerfPlan(rounds=1, launches=8, warmup=1))
     assert outcome.value == "TAMPERED", reason
     assert "file system's clock" in reason
+
+
+def test_a_kernel_can_not_give_its_timer_a_better_name(bench):
+    source = sample("timing_honest").replace(
+        "import torch",
+        "import sys\n\nimport torch\n\nsys.modules['v2kb.worker.harness.timers'].CpuTimer.method = 'globaltimer_span'",
+        1,
+    )
+    outcome, reason = bench.time(source, PLAN)
+    assert outcome.value == "PASS", reason
+    assert bench.timed.method.startswith("process_clock")
 
 
 def test_catalogue_has_controls_of_every_kind():

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from v2kb.wire import Bundle, Outcome, PerfPlan, RoundRun, Side
-from v2kb.worker.harness import facts
+from v2kb.worker.harness import facts, timers
 from v2kb.worker.harness.compare import compare_output
-from v2kb.worker.harness.endings import Failure, raise_for_ending
+from v2kb.worker.harness.endings import Failure, raise_for_ending, texts
 from v2kb.worker.harness.inputs import Workload, make_inputs
 from v2kb.worker.harness.session import Session, Tensors
 from v2kb.worker.harness.shift import rolled
@@ -82,10 +82,10 @@ def time_run(
 
     ending = session.supervisor.run(task, session.deadlines, poll)
     status = raise_for_ending(ending, who, session.job.limits, session.device)
-    if problems := status.get("problems"):
-        raise Failure(Outcome.FAIL_SHAPE, f"{who}, {str(problems[0])[:500]}.")
-    if changed := status.get("tampered"):
-        raise Failure(Outcome.TAMPERED, f"{who} changed {', '.join(map(str, changed))[:300]} in the timed run.")
+    if problems := texts(status.get("problems")):
+        raise Failure(Outcome.FAIL_SHAPE, f"{who}, {problems[0]}.")
+    if changed := texts(status.get("tampered")):
+        raise Failure(Outcome.TAMPERED, f"{who} changed {', '.join(changed[:5])} in the timed run.")
     samples = _believable(session, status, ending, who)
     _audit(session, workload, feed, asked, who)
     return RoundRun(
@@ -95,7 +95,7 @@ def time_run(
         workload=workload.name,
         samples_ns=samples,
         clock_mhz=clocks.mhz(),
-        method=str(status.get("method", ""))[:300],
+        method=_method(session, status, who),
         started_at=started_at,
         setup_ns=_whole(status.get("setup_ns")),
     )
@@ -119,6 +119,15 @@ def _timing_task(session: Session, bundle: Bundle, workload: Workload, feed: Fee
         "keep": keep,
         "hold": max(2, min(plan.launches, min(HOLD_BYTES, budget) // set_bytes)),
     }
+
+
+def _method(session: Session, status: dict[str, Any], who: str) -> str:
+    """The timer's name, one of the few that the device has: it decides what the numbers may be used for."""
+    if session.device != "cuda":
+        return timers.CPU_METHOD
+    if status.get("method") not in (timers.CUPTI_METHOD, timers.EVENT_METHOD):
+        raise Failure(Outcome.TAMPERED, f"{who} reported a timer that the harness does not have.")
+    return status["method"]
 
 
 def _whole(value: object) -> int:

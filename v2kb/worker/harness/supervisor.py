@@ -262,6 +262,8 @@ class Supervisor:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             with open(descriptor, "rb") as file:
                 status = json.loads(file.read(STATUS_LIMIT_BYTES))
+            whole = json.dumps(status, ensure_ascii=False).encode("utf-8", "replace")  # halves of characters go
+            status = json.loads(whole)
         except (OSError, ValueError, RecursionError):
             return None
         return status if isinstance(status, dict) else None

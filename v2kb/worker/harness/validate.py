@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from v2kb.wire import Bundle, CaseResult, Outcome, OutputResult
 from v2kb.worker.harness.compare import Reference, compare_output, merge_outputs, null_kernel
-from v2kb.worker.harness.endings import Failure, raise_for_ending
+from v2kb.worker.harness.endings import Failure, raise_for_ending, texts
 from v2kb.worker.harness.inputs import Workload, make_inputs, seed_label
 from v2kb.worker.harness.session import Session, Tensors
 
@@ -51,8 +51,8 @@ def check_case(session: Session, bundle: Bundle, case: Prepared, who: str) -> tu
     if ending.detail:
         session.say(f"{who}, workload {workload.name}: {ending.detail}.")
     status = raise_for_ending(ending, who, session.job.limits, session.device)
-    problems = [str(text)[:300] for text in _texts(status.get("problems"))]
-    tampered = _texts(status.get("tampered"))
+    problems = texts(status.get("problems"))
+    tampered = texts(status.get("tampered"))
     per_output: dict[str, list[OutputResult]] = {spec.name: [] for spec in workload.outputs}
     reasons: list[str] = []
     missing = False
@@ -89,7 +89,3 @@ def _outcome(tampered: bool, wrong_form: bool, wrong: bool) -> Outcome:
     if wrong_form:
         return Outcome.FAIL_SHAPE
     return Outcome.FAIL_NUMERIC if wrong else Outcome.PASS
-
-
-def _texts(value: object) -> list[str]:
-    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
