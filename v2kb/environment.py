@@ -3,6 +3,8 @@
 Runs on a bare Python with nothing installed, says what is missing and how to get it, and mends a half-made environment.
 """
 
+from __future__ import annotations
+
 import hashlib
 import os
 import subprocess
