@@ -3,6 +3,7 @@
 from kernels.models import Approval, Position, SpecRevision, Submission
 from kernels.selectors.checks import blocking_findings
 from kernels.selectors.gate import gate_preview
+from v2kb.rules.antiloop import GateResult
 
 
 def current_positions(revision: SpecRevision) -> list[Position]:
@@ -13,8 +14,11 @@ def current_positions(revision: SpecRevision) -> list[Position]:
     return list(newest.values())
 
 
-def what_is_missing(revision: SpecRevision) -> list[str]:
-    """What stands between this revision and its approval, as plain sentences; empty when it is approved."""
+def what_is_missing(revision: SpecRevision, gate: GateResult | None = None) -> list[str]:
+    """What stands between this revision and its approval, as plain sentences; empty when it is approved.
+
+    `gate` is what the gate says of the revision now, where the caller has asked already.
+    """
     if Approval.objects.filter(revision=revision).exists():
         return []
     missing = []
@@ -29,7 +33,7 @@ def what_is_missing(revision: SpecRevision) -> list[str]:
     for position in positions:
         if position.position == Position.Kind.DISCUSS:
             missing.append(f"{position.user.display_name} wants to discuss {position.aspect}: {position.note}")
-    gate = gate_preview(revision.spec, revision.content)
+    gate = gate or gate_preview(revision.spec, revision.content)
     for line in gate.blocking_lines:
         where = "" if line.choice == "spec" else f"Choice {line.choice}: "
         missing.append(f"Gate {line.rule}: {where}{line.message} {line.fix}".strip())

@@ -54,12 +54,15 @@ class Actor:
 
 
 def actor_from_request(request: HttpRequest, channel: Channel = "page") -> Actor:
-    """Build the Actor of a request. An anonymous request gives an Actor without user, which no policy lets write."""
+    """The Actor of a request, the same one each time, so that its roles are looked up once.
+
+    An anonymous request gives an Actor without user, which no policy lets write.
+    """
     user = request.user if getattr(request, "user", None) is not None and request.user.is_authenticated else None
     kind: Kind = "token" if getattr(request, "auth", None) else "user"
-    return Actor(
-        user=user,
-        kind=kind,
-        channel=channel,
-        request_id=getattr(request, "request_id", "") or uuid.uuid4().hex,
-    )
+    known: dict[tuple, Actor] = request.__dict__.setdefault("_actors", {})
+    key = (user.pk if user else None, kind, channel)
+    if key not in known:
+        request_id = getattr(request, "request_id", "") or uuid.uuid4().hex
+        known[key] = Actor(user=user, kind=kind, channel=channel, request_id=request_id)
+    return known[key]

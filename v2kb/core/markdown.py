@@ -1,6 +1,9 @@
 """Markdown to safe HTML, with links that the apps resolve: [[D3]], [[doc:house-rules#smem]]."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from html import escape
 
 import nh3
@@ -28,10 +31,34 @@ _ATTRIBUTES = {
 }
 
 
+_found: ContextVar[dict[tuple[str, str], tuple[str, str] | None] | None] = ContextVar("found_links", default=None)
+
+
+@contextmanager
+def links_looked_up_once() -> Iterator[None]:
+    """Within this block, such as one request, each link is looked up once however often it is written."""
+    token = _found.set({})
+    try:
+        yield
+    finally:
+        _found.reset(token)
+
+
+def _look_up(kind: str, target: str) -> tuple[str, str] | None:
+    resolver = LINKS.get(kind)
+    if resolver is None:
+        return None
+    known = _found.get()
+    if known is None:
+        return resolver(target)
+    if (kind, target) not in known:
+        known[kind, target] = resolver(target)
+    return known[kind, target]
+
+
 def _resolve(match: re.Match[str]) -> str:
     kind, target = (match.group(1) or "code:")[:-1], match.group(2).strip()
-    resolver = LINKS.get(kind)
-    found = resolver(target) if resolver else None
+    found = _look_up(kind, target)
     if found is None:
         return f"`{target}`"
     url, label = found

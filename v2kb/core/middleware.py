@@ -11,6 +11,7 @@ from django.urls import Resolver404, resolve, reverse
 
 from v2kb.core.errors import Forbidden, Refusal
 from v2kb.core.guards.errors import refusal_from_database
+from v2kb.core.markdown import links_looked_up_once
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -20,14 +21,15 @@ OPEN_NAMES = frozenset({"login", "logout", "help"})
 
 
 class RequestIdMiddleware:
-    """Gives each request an id that its activity lines carry."""
+    """Gives each request an id that its activity lines carry, and a memory of the links it looked up."""
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         request.request_id = uuid.uuid4().hex
-        response = self.get_response(request)
+        with links_looked_up_once():
+            response = self.get_response(request)
         response["X-Request-ID"] = request.request_id
         return response
 
