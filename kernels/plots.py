@@ -60,7 +60,7 @@ def ladder_plot(kernel: Kernel) -> dict[str, Any] | None:
         "versions": versions,
         "anchor": anchor,
         "floor": None,
-        "workload": workload,
+        "text": f"Workload {workload}: median of the run medians of each version's newest session, lowest to highest.",
     }
 
 
@@ -82,7 +82,7 @@ def samples_plot(run: Run | None) -> dict[str, Any] | None:
         }
         for t in timed
     ]
-    return {"unit": "us", "direction": DIRECTION, "runs": runs, "workload": workload} if runs else None
+    return {"unit": "us", "direction": DIRECTION, "runs": runs, "text": f"Workload {workload}"} if runs else None
 
 
 def paired_plot(run: Run) -> dict[str, Any] | None:
@@ -90,7 +90,7 @@ def paired_plot(run: Run) -> dict[str, Any] | None:
     workload = _first_workload(run)
     pairs = zip(_medians(run, ANCHOR, workload), _medians(run, CANDIDATE, workload), strict=False)
     rounds = [{"round": n, "anchor": a, "candidate": b} for n, (a, b) in enumerate(pairs, 1)]
-    return {"unit": "us", "direction": DIRECTION, "rounds": rounds, "workload": workload} if rounds else None
+    return {"unit": "us", "direction": DIRECTION, "rounds": rounds, "text": f"Workload {workload}"} if rounds else None
 
 
 def _number(text: str | None) -> float | None:

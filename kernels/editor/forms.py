@@ -18,6 +18,7 @@ from kernels.editor.layout import (
     Input,
     Section,
     Table,
+    anchor_of,
 )
 from v2kb.core.values import whole_number
 from v2kb.rules.spec_document import empty_row, empty_spec
@@ -189,11 +190,12 @@ class Cells:
         return [self.cell(i, f"{path}{i.name}", at(source, i.name), prefix) for i in inputs]
 
     def rows(self, inputs: Sequence[Input], rows: Any, path: str, prefix: str = "") -> list[dict[str, Any]]:
-        """For each row its number, its cells, and findings of the row as a whole."""
+        """For each row its number, its id, its cells, and findings of the row as a whole."""
         rows = rows if isinstance(rows, list) else []
         return [
             {
                 "number": n,
+                "id": "f-" + anchor_of(f"{path}[{n}]"),
                 "cells": self.fields(inputs, row if isinstance(row, Mapping) else {}, f"{path}[{n}].", prefix),
                 "findings": self._by_path.get(f"{prefix}{path}[{n}]", []),
             }

@@ -15,6 +15,11 @@ from v2kb.rules.spec_document import (
 )
 
 
+def anchor_of(path: str) -> str:
+    """A path of the document as the end of an element's id: smem.regions[0].name -> smem-regions-0-name."""
+    return path.replace("[", "-").replace("]", "").replace(".", "-")
+
+
 @dataclass(frozen=True)
 class Input:
     """One field. `kind` is text, area, check, select or hidden; `options` are the values of a select."""
@@ -26,6 +31,11 @@ class Input:
     help: str = ""
     short: bool = False
 
+    @property
+    def long(self) -> bool:
+        """A line of text; in a table of many columns it gets a line of its own."""
+        return self.kind == "text" and not self.short
+
 
 @dataclass(frozen=True)
 class Table:
@@ -36,6 +46,11 @@ class Table:
     row: str
     inputs: tuple[Input, ...]
     help: str = ""
+
+    @property
+    def anchor(self) -> str:
+        """The end of the element's id that findings about the whole table link to."""
+        return anchor_of(self.path)
 
 
 @dataclass(frozen=True)
@@ -254,4 +269,4 @@ class Cell:
     @property
     def id(self) -> str:
         """An id for the element, made of its path."""
-        return "f-" + self.path.replace("[", "-").replace("]", "").replace(".", "-")
+        return "f-" + anchor_of(self.path)

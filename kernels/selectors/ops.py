@@ -1,10 +1,11 @@
 """Reading ops: the evidence that touches them and where they stand in the loop."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from evidence.models import EvidenceRow, Lever
-from kernels.models import Op
-from kernels.selectors.specs import SpecStatus
+from kernels.models import Kernel, Op, OpStop, Run, Spec
+from kernels.selectors.specs import MAY_BUILD, spec_statuses
 from v2kb.rules.evidence import blocking_kind
 from v2kb.rules.numbers import format_number
 from v2kb.rules.scope import DISJOINT, describe, relation
@@ -27,7 +28,7 @@ def evidence_touching(op: Op) -> list[dict[str, Any]]:
         if how == DISJOINT or (named and not is_named):
             continue
         cards[row.head.verdict].append(_card(row, how))
-    return [{"verdict": lane, "cards": cards[lane]} for lane in LANES]
+    return [{"verdict": lane, "count": len(cards[lane]), "cards": cards[lane]} for lane in LANES]
 
 
 def _card(row: EvidenceRow, how: str) -> dict[str, Any]:
@@ -45,17 +46,29 @@ def _card(row: EvidenceRow, how: str) -> dict[str, Any]:
     }
 
 
-def op_stage(op: Op, statuses: dict[int, SpecStatus]) -> str:
-    """The stage that an op has reached, by what exists."""
-    if op.stops.exists() and not any(
-        status.state in ("approved to build", "verdict-ready") for status in statuses.values()
-    ):
-        return "stopped"
-    runs = op.runs.filter(state="finished")
-    if runs.filter(kind="perf", judgements__isnull=False).exists():
-        return STAGES[4]
-    if runs.filter(kind="validate").exists():
-        return STAGES[3]
-    if op.kernels.filter(basis="spec").exists():
-        return STAGES[2]
-    return STAGES[1] if statuses else STAGES[0]
+def op_stages(ops: Sequence[Op]) -> dict[int, str]:
+    """The stage that each op has reached, by what exists; a constant number of queries for any number of ops."""
+    keys = [op.pk for op in ops]
+    links = list(Spec.ops.through.objects.filter(op__in=keys).select_related("spec__head"))
+    statuses = spec_statuses({link.spec for link in links})
+    states: dict[int, set[str]] = {}
+    for link in links:
+        states.setdefault(link.op_id, set()).add(statuses[link.spec_id].state)
+    stopped = set(OpStop.objects.filter(op__in=keys).values_list("op_id", flat=True))
+    finished = Run.objects.filter(op__in=keys, state="finished").order_by()
+    judged = set(finished.filter(kind="perf", judgements__isnull=False).values_list("op_id", flat=True))
+    validated = set(finished.filter(kind="validate").values_list("op_id", flat=True))
+    built = set(Kernel.objects.filter(op__in=keys, basis="spec").values_list("op_id", flat=True))
+
+    def stage(key: int) -> str:
+        if key in stopped and states.get(key, set()).isdisjoint(MAY_BUILD):
+            return "stopped"
+        reached = ((judged, 4), (validated, 3), (built, 2), (states, 1))
+        return STAGES[next((index for keys, index in reached if key in keys), 0)]
+
+    return {key: stage(key) for key in keys}
+
+
+def op_stage(op: Op) -> str:
+    """The stage that an op has reached."""
+    return op_stages([op])[op.pk]

@@ -1,5 +1,7 @@
 """Home and the search over everything: the two pages that span the apps."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
@@ -8,17 +10,16 @@ from kernels.models import Run
 from v2kb.core.registry import SEARCHES
 
 SEARCH_LIMIT = 8
+EXACT = ("code", "id")  # why a hit that names its thing is there
+FIRST = ("evidence", "specs", "ops", "kernels", "runs", "references")
 
 
 def home(request: HttpRequest) -> HttpResponse:
     """What waits for me and why, runs in flight, newest verdicts."""
-    running = Run.objects.filter(state__in=["queued", "claimed", "running"]).select_related("version__kernel", "op")[
-        :20
-    ]
+    runs = Run.objects.select_related("version__kernel", "op").prefetch_related("judgements")
+    running = runs.filter(state__in=["queued", "claimed", "running"])[:20]
     newest = EvidenceRevision.objects.select_related("row", "lever").order_by("-created_at", "-id")[:8]
-    recent = (
-        Run.objects.filter(state="finished").select_related("version__kernel", "op").prefetch_related("judgements")[:8]
-    )
+    recent = runs.filter(state="finished")[:8]
     return render(request, "kernels/home.html", {"running": running, "newest": newest, "recent": recent})
 
 
@@ -31,4 +32,12 @@ def search(request: HttpRequest) -> HttpResponse:
             hits = find(query, SEARCH_LIMIT)
             if hits:
                 groups.append({"name": name, "hits": hits})
+    groups.sort(key=_place)
     return render(request, "kernels/search.html", {"query": query, "groups": groups})
+
+
+def _place(group: dict[str, Any]) -> tuple[bool, int]:
+    """Groups with an exact hit come first, then what decides before what explains."""
+    exact = any(hit.get("why") in EXACT for hit in group["hits"])
+    name = group["name"].lower()
+    return (not exact, FIRST.index(name) if name in FIRST else len(FIRST))

@@ -1,8 +1,11 @@
 """Kernels, their versions, and anchors."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from kernels import policies
 from kernels.forms import AnchorForm, KernelForm, VersionForm
 from kernels.models import Anchor, Kernel, Op
 from kernels.plots import ladder_plot, samples_plot
@@ -13,21 +16,33 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.policies import has_role
 from v2kb.core.views import page_of, render_part_or_page, submit
 
+IMPLEMENTERS = ("implementer", "designer")
+RUNNERS = ("validator", "implementer", "designer")
+NS_PER_US = 1000
+
 
 def kernel_list(request: HttpRequest) -> HttpResponse:
     """All kernels."""
-    found = Kernel.objects.filter(archived_at__isnull=True).select_related("op", "spec").prefetch_related("versions")
+    found = (
+        Kernel.objects.filter(archived_at__isnull=True)
+        .select_related("op", "spec")
+        .prefetch_related("versions__anchors")
+    )
     query = request.GET.get("q", "").strip()
     if query:
         found = found.filter(title__icontains=query) | found.filter(slug__icontains=query)
     if request.GET.get("op"):
         found = found.filter(op__slug=request.GET["op"])
-    context = {"page": page_of(request, found), "query": query}
+    page = page_of(request, found)
+    for kernel in page.object_list:
+        kernel.anchors = [anchor for version in kernel.versions.all() for anchor in version.anchors.all()]
+    context = {"page": page, "query": query}
     return render_part_or_page(request, "kernels/kernel_list.html", context, part="list")
 
 
 def kernel_new(request: HttpRequest) -> HttpResponse:
     """Add a kernel."""
+    policies.may_implement(actor_from_request(request))
     initial = {"op": request.GET.get("op"), "spec": request.GET.get("spec"), "basis": request.GET.get("basis", "spec")}
     form = KernelForm(request.POST or None, initial=initial)
     if request.method == "POST":
@@ -43,7 +58,9 @@ def kernel_detail(request: HttpRequest, slug: str) -> HttpResponse:
     versions = list(kernel.versions.select_related("author").order_by("-number"))
     newest = versions[0] if versions else None
     runs = (
-        kernel.op.runs.filter(version__kernel=kernel).select_related("version", "anchor").prefetch_related("judgements")
+        kernel.op.runs.filter(version__kernel=kernel)
+        .select_related("version__kernel", "anchor")
+        .prefetch_related("judgements")
     )
     actor = actor_from_request(request)
     context = {
@@ -55,13 +72,16 @@ def kernel_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "ladder": ladder_plot(kernel),
         "samples": samples_plot(runs.filter(kind__in=["perf", "capture"], state="finished").first()),
         "activity": activity_of(kernel, 20),
-        "may_implement": has_role(actor, "implementer", "designer"),
+        "anchors": Anchor.objects.filter(version__kernel=kernel).select_related("version"),
+        "may_implement": has_role(actor, *IMPLEMENTERS),
+        "may_run": has_role(actor, *RUNNERS),
     }
     return render(request, "kernels/kernel_detail.html", context)
 
 
 def version_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Add a version."""
+    policies.may_implement(actor_from_request(request))
     kernel = get_object_or_404(Kernel.objects.select_related("op__head"), slug=slug)
     newest = kernel.versions.first()
     form = VersionForm(request.POST or None, request.FILES or None, initial={"source": _entry_source(newest)})
@@ -99,6 +119,7 @@ def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse
         "version": version,
         "files": files,
         "rungs": ladder_of(version),
+        "may_run": has_role(actor_from_request(request), *RUNNERS),
         "runs": version.runs.select_related("anchor").prefetch_related("judgements"),
     }
     return render(request, "kernels/version_detail.html", context)
@@ -106,12 +127,30 @@ def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse
 
 def anchor_list(request: HttpRequest) -> HttpResponse:
     """All anchors with their states."""
-    found = Anchor.objects.select_related("op", "version__kernel", "capture")
-    return render(request, "kernels/anchor_list.html", {"page": page_of(request, found)})
+    page = page_of(request, Anchor.objects.select_related("op", "version__kernel", "capture"))
+    context = {
+        "page": page,
+        "anchors": [{"anchor": anchor, "values": _times(anchor)} for anchor in page.object_list],
+        "may_run": has_role(actor_from_request(request), *RUNNERS),
+    }
+    return render(request, "kernels/anchor_list.html", context)
+
+
+def _times(anchor: Anchor) -> list[dict[str, Any]]:
+    """Median and spread per workload, in microseconds."""
+    return [
+        {
+            "workload": name,
+            "runs": value["runs"],
+            **{f"{key}_us": float(value[f"{key}_ns"]) / NS_PER_US for key in ("median", "low", "high")},
+        }
+        for name, value in anchor.values.items()
+    ]
 
 
 def anchor_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Name an anchor of an op."""
+    policies.may_run(actor_from_request(request))
     op = get_object_or_404(Op, slug=slug)
     form = AnchorForm(request.POST or None)
     if request.method == "POST":

@@ -6,9 +6,10 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 
+from kernels import policies
 from kernels.models import Op
 from kernels.op_forms import ContractForm, initial_of
-from kernels.selectors.ops import evidence_touching, op_stage
+from kernels.selectors.ops import STAGES, evidence_touching, op_stages
 from kernels.selectors.specs import spec_statuses
 from kernels.services import ops
 from v2kb.core.activity import activity_of
@@ -42,7 +43,10 @@ def op_list(request: HttpRequest) -> HttpResponse:
     if query:
         found = found.filter(title__icontains=query) | found.filter(slug__icontains=query)
     page = page_of(request, found)
-    return render_part_or_page(request, "kernels/op_list.html", {"page": page, "query": query}, part="list")
+    stages = op_stages(page.object_list)
+    rows = [{"op": op, "stage": stages[op.pk]} for op in page.object_list]
+    context = {"page": page, "rows": rows, "query": query}
+    return render_part_or_page(request, "kernels/op_list.html", context, part="list")
 
 
 def op_detail(request: HttpRequest, slug: str) -> HttpResponse:
@@ -51,12 +55,14 @@ def op_detail(request: HttpRequest, slug: str) -> HttpResponse:
     specs = list(op.specs.select_related("head"))
     statuses = spec_statuses(specs)
     actor = actor_from_request(request)
+    stage = op_stages([op])[op.pk]
     context = {
         "op": op,
         "contract": op.head.content if op.head else None,
         "family": FAMILIES.get(op.head.family) if op.head else None,
-        "stage": op_stage(op, statuses),
-        "lanes": evidence_touching(op),
+        "stage": stage,
+        "steps": _steps(stage),
+        "lanes": [{**lane, "empty": f"No {lane['verdict']} row touches this op."} for lane in evidence_touching(op)],
         "specs": [{"spec": spec, "status": statuses[spec.pk]} for spec in specs],
         "kernels": op.kernels.prefetch_related("versions"),
         "anchors": op.anchors.all(),
@@ -67,6 +73,12 @@ def op_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "may_run": has_role(actor, "validator", "implementer", "designer"),
     }
     return render(request, "kernels/op_detail.html", context)
+
+
+def _steps(stage: str) -> list[dict[str, Any]]:
+    """The stages in order, with what is done and where the op stands; a stopped op stands at 0."""
+    here = STAGES.index(stage) if stage in STAGES else 0
+    return [{"name": name, "done": number < here, "here": number == here} for number, name in enumerate(STAGES)]
 
 
 def _family(form: ContractForm) -> str:
@@ -83,8 +95,27 @@ def _contract(form: ContractForm) -> dict[str, Any] | None:
     return None if form.errors else contract
 
 
+GROUPS = (
+    ("What it computes", True, ("slug", "title", "kind")),
+    ("Where it runs in production", True, ("envelope", "target", "grid", "sharding", "producers", "consumers")),
+    ("Data", False, ("axes", "inputs", "outputs", "workloads")),
+    ("Correctness", False, ("reference", "cos_min", "rel_max")),
+    ("Evidence that touches it", True, ("levers", "dtype", "m")),
+    ("This contract", False, ("reason",)),
+)
+
+
+def _groups(form: ContractForm) -> list[dict[str, Any]]:
+    """The fields of a contract under headings; `narrow` ones stand side by side."""
+    return [
+        {"title": title, "narrow": narrow, "fields": [form[name] for name in names if name in form.fields]}
+        for title, narrow, names in GROUPS
+    ]
+
+
 def op_new(request: HttpRequest) -> HttpResponse:
     """Add an op."""
+    policies.may_design(actor_from_request(request))
     form = NewOpForm(request.POST or None)
     if request.method == "POST" and form.is_valid() and (contract := _contract(form)):
         op = submit(
@@ -95,12 +126,13 @@ def op_new(request: HttpRequest) -> HttpResponse:
         )
         if op is not None:
             return redirect(op.get_absolute_url())
-    context = {"form": form, "title": "New op"}
+    context = {"form": form, "groups": _groups(form), "title": "New op"}
     return render(request, "kernels/op_form.html", context, status=422 if form.errors else 200)
 
 
 def op_edit(request: HttpRequest, slug: str) -> HttpResponse:
     """Give an op a new contract."""
+    policies.may_design(actor_from_request(request))
     op = get_object_or_404(Op.objects.select_related("head"), slug=slug)
     form = ContractForm(request.POST or None, initial=initial_of(op.head.content) if op.head else {})
     base = request.POST.get("base", op.head.content_hash if op.head else "")
@@ -113,12 +145,13 @@ def op_edit(request: HttpRequest, slug: str) -> HttpResponse:
         )
         if saved is not None:
             return redirect(op.get_absolute_url())
-    context = {"form": form, "op": op, "base": base, "title": f"Contract of {op.title}"}
+    context = {"form": form, "groups": _groups(form), "op": op, "base": base, "title": f"Contract of {op.title}"}
     return render(request, "kernels/op_form.html", context, status=422 if form.errors else 200)
 
 
 def op_stop(request: HttpRequest, slug: str) -> HttpResponse:
     """Record that the evidence says not to build this."""
+    policies.may_design(actor_from_request(request))
     op = get_object_or_404(Op, slug=slug)
     form = StopForm(request.POST or None, initial={"codes": request.GET.get("codes", "")})
     if request.method == "POST":

@@ -130,6 +130,7 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     context = _live(run) | {
         "result": result.content if result else None,
         "meaning": MEANING.get(run.outcome, ""),
+        "message": run.message.partition("\n")[0],
         "cases": cases,
         "passed": sum(case["passed"] for case in result.content["cases"]) if result else 0,
         "tolerance": tolerance,

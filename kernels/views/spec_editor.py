@@ -28,6 +28,7 @@ from kernels.editor.layout import (
     SECTIONS,
     WAVE_QUANT,
     Input,
+    anchor_of,
 )
 from kernels.models import Anchor, Spec, SpecDraft
 from kernels.selectors.checks import checks_document, report_of, sem_picture, smem_picture
@@ -247,9 +248,5 @@ def _field_url(spec: Spec, path: str, document: dict[str, Any]) -> str:
         choice_id = document["choices"][int(found.group(1))].get("id") or ""
         if choice_id:
             url = reverse("kernels:spec_edit_choice", args=[spec.code, choice_id])
-            return f"{url}#f-{_anchor(found.group(2))}"
-    return f"{reverse('kernels:spec_edit', args=[spec.code, section_of_path(path)])}#f-{_anchor(path)}"
-
-
-def _anchor(path: str) -> str:
-    return path.replace("[", "-").replace("]", "").replace(".", "-")
+            return f"{url}#f-{anchor_of(found.group(2))}"
+    return f"{reverse('kernels:spec_edit', args=[spec.code, section_of_path(path)])}#f-{anchor_of(path)}"

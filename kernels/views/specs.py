@@ -8,8 +8,8 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
-from kernels.models import Approval, Comment, Op, Spec, SpecRevision, Submission
-from kernels.policies import REVIEWER_OF, is_contributor
+from kernels.models import Approval, Citation, Comment, Op, Spec, SpecRevision, Submission
+from kernels.policies import REVIEWER_OF, is_contributor, may_design
 from kernels.selectors.checks import blocking_findings, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.reviews import current_positions, what_is_missing
@@ -20,6 +20,8 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.core.policies import has_role
 from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.rules.numbers import format_number
+from v2kb.rules.scope import describe
 from v2kb.rules.spec_diff import spec_diff
 from v2kb.rules.states import SPEC_STATES
 
@@ -44,6 +46,7 @@ def spec_list(request: HttpRequest) -> HttpResponse:
 
 def spec_new(request: HttpRequest) -> HttpResponse:
     """Begin a spec."""
+    may_design(actor_from_request(request))
     initial = {"ops": request.GET.getlist("op")}
     form = SpecForm(request.POST or None, initial=initial)
     if request.method == "POST":
@@ -80,6 +83,7 @@ def _show(
         "status": spec_status(spec),
         "revisions": spec.revisions.select_related("author").order_by("-number"),
         "is_designer": has_role(actor, "designer"),
+        "may_implement": has_role(actor, "implementer", "designer"),
         "activity": activity_of(spec, 20),
         "kernels": spec.kernels.all(),
         "has_draft": spec.drafts.filter(user=request.user).exists(),
@@ -102,9 +106,9 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision) -> dict[str, An
         "newest": newest,
         "submission": submitted,
         "approval": approval,
-        "missing": what_is_missing(revision),
+        "missing": what_is_missing(revision, result),
         "gate": result,
-        "gate_lines": _gate_lines(result),
+        "gate_groups": _gate_groups(result, revision.content),
         "cards": _cards(revision, result, comments, signed),
         "section_threads": _threads(comments, {"summary", "engine", "smem", "sems", "roles", "granularity", "anchors"}),
         "positions": current_positions(revision),
@@ -130,21 +134,49 @@ def _position_form(aspects: list[str]) -> PositionForm:
     return form
 
 
-def _gate_lines(result) -> list[dict[str, Any]]:
-    """Gate lines in the shape of the gate component."""
+def _gate_groups(result, content: dict[str, Any]) -> list[dict[str, Any]]:
+    """The gate by choice: how many lines block, hold and don't apply, and the lines for the gate component."""
+    titles = {choice["id"]: choice["title"] for choice in content["choices"]}
+    groups: dict[str, list[Any]] = {}
+    for line in result.lines:
+        groups.setdefault(line.choice, []).append(line)
     return [
         {
-            "rule": f"{line.rule} {line.choice}",
-            "summary": line.message,
-            "state": line.status,
-            "blocking": line.blocks,
-            "open": line.blocks,
-            "detail": " ".join(line.what_would_change),
-            "items": [_dead_item(match) for match in line.inputs.get("dead_rows", [])],
-            "fix": line.fix,
+            "choice": choice,
+            "title": titles.get(choice, ""),
+            "label": f"Gate rules of {choice}",
+            "blocking": (blocking := sum(line.blocks for line in lines)),
+            "blocking_label": _blocked(blocking),
+            "satisfied": (held := sum(line.status == "SATISFIED" for line in lines)),
+            "satisfied_label": f"{held} satisfied",
+            "idle": (idle := len(lines) - blocking - held),
+            "idle_label": f"{idle} not applicable" if _idle(lines) == idle else f"{idle} other",
+            "lines": [_gate_line(line) for line in lines],
         }
-        for line in result.lines
+        for choice, lines in groups.items()
     ]
+
+
+def _idle(lines: list[Any]) -> int:
+    return sum(line.status == "NOT_APPLICABLE" for line in lines)
+
+
+def _blocked(count: int) -> str:
+    return f"{count} block{'s' if count == 1 else ''}"
+
+
+def _gate_line(line) -> dict[str, Any]:
+    """A gate line in the shape of the gate component."""
+    return {
+        "rule": line.rule,
+        "summary": line.message,
+        "state": line.status,
+        "blocking": line.blocks,
+        "open": line.blocks,
+        "detail": " ".join(line.what_would_change),
+        "items": [_dead_item(match) for match in line.inputs.get("dead_rows", [])],
+        "fix": line.fix,
+    }
 
 
 def _dead_item(match: dict[str, Any]) -> dict[str, str]:
@@ -172,13 +204,27 @@ def _cards(revision: SpecRevision, result, comments: list[Comment], signed: dict
         cards.append(
             {
                 "choice": choice,
-                "citations": [c for c in citations if c.choice_id == choice["id"]],
-                "blocking": [line for line in lines if line.blocks],
+                "citations": [_cited(c) for c in citations if c.choice_id == choice["id"]],
+                "blocking": (blocking := [line for line in lines if line.blocks]),
+                "blocking_label": _blocked(len(blocking)),
                 "threads": _threads(comments, {choice["id"]}),
                 "signed": signed.get(choice["id"]),
             }
         )
     return cards
+
+
+def _cited(citation: Citation) -> dict[str, Any]:
+    """A citation with what the pinned revision measured and where it holds."""
+    evidence = citation.evidence
+    if evidence is None:
+        return {"citation": citation}
+    return {
+        "citation": citation,
+        "moved": citation.evidence_id != evidence.row.head_id,
+        "numbers": [format_number(number) for number in evidence.content["numbers"]],
+        "scope": describe(evidence.content["scope"]),
+    }
 
 
 def spec_diff_page(request: HttpRequest, code: str, old: int, new: int) -> HttpResponse:
@@ -196,7 +242,13 @@ def gate_page(request: HttpRequest, code: str, number: int) -> HttpResponse:
     if "application/json" in request.headers.get("Accept", ""):
         return JsonResponse(result.as_document())
     stored = revision.gate_results.all()
-    context = {"spec": spec, "revision": revision, "gate": result, "gate_lines": _gate_lines(result), "stored": stored}
+    context = {
+        "spec": spec,
+        "revision": revision,
+        "gate": result,
+        "gate_groups": _gate_groups(result, revision.content),
+        "stored": stored,
+    }
     return render(request, "kernels/spec_gate.html", context)
 
 

@@ -120,7 +120,20 @@ document.addEventListener("input", (event) => {
   form.dataset.dirty = "yes";
   autosave(form, "changed", "Changed, not saved yet");
 });
-document.addEventListener("submit", (event) => { if (event.target.dataset.autosave) delete event.target.dataset.dirty; });
+// A save by hand waits for the automatic one in flight, whose answer brings the version that the next save must name.
+document.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (!form.dataset.autosave) return;
+  if (form.classList.contains("htmx-request")) {
+    event.preventDefault();
+    form.dataset.leaving = "yes";
+    form.addEventListener("htmx:afterRequest", () => form.requestSubmit(event.submitter), { once: true });
+    return;
+  }
+  form.dataset.leaving = "yes";
+  delete form.dataset.dirty;
+});
+window.addEventListener("pageshow", () => { for (const form of document.querySelectorAll("form[data-leaving]")) delete form.dataset.leaving; });
 window.addEventListener("beforeunload", (event) => {
   if (document.querySelector("form[data-autosave][data-dirty]")) event.preventDefault();
 });
@@ -131,6 +144,7 @@ document.addEventListener("htmx:configRequest", (event) => {
 });
 
 document.addEventListener("htmx:beforeRequest", (event) => {
+  if (event.detail.elt.dataset?.leaving) return event.preventDefault();
   event.detail.target?.setAttribute("aria-busy", "true");
   const form = autosaveForm(event.detail.elt);
   if (form) {
@@ -145,7 +159,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
   if (!form || form.dataset.dirty) return;
   if (event.detail.successful) return autosave(form, "saved", `Saved ${clock()}`);
   form.dataset.dirty = "yes";
-  const reason = event.detail.xhr?.status === 409 ? "someone saved before you; reload to compare" : "try again or press Save";
+  const reason = { 409: "someone saved before you; reload to compare", 422: "the note beside the form says why" }[event.detail.xhr?.status] ?? "try again or press Save";
   autosave(form, "failed", `Not saved: ${reason}`);
 });
 
@@ -158,7 +172,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const said = part.matches("[data-announce]") ? part : part.querySelector("[data-announce]");
   if (said) announce(said.dataset.announce || said.textContent.trim());
   const problem = part.querySelector("[data-error-summary]");
-  if (problem && event.detail.elt && event.detail.xhr?.status === 422) return problem.focus();
+  if (problem && event.detail.elt && event.detail.xhr?.status === 422 && !autosaveForm(event.detail.elt)) return problem.focus();
   if (focusLost && document.activeElement === document.body) {
     const next = part.querySelector("[data-focus], [autofocus]") ?? part;
     if (!next.hasAttribute("tabindex") && next === part) next.tabIndex = -1;
@@ -238,12 +252,31 @@ document.addEventListener("click", (event) => {
 });
 document.addEventListener("htmx:afterSettle", foldFilters);
 
+// ---- a link to a field puts the cursor there; a part without a field of its own leads to the nearest one ----
+function focusTarget() {
+  let id = decodeURIComponent(location.hash.slice(1));
+  if (!id.startsWith("f-")) return;
+  while (id && !document.getElementById(id)) id = id.slice(0, Math.max(0, id.lastIndexOf("-")));
+  const node = id && document.getElementById(id);
+  if (!node) return;
+  const controls = "input:not([type=hidden]), select, textarea";
+  const field = node.matches(controls) ? node : (node.closest("[data-edit-row]") ?? node).querySelector(controls);
+  (field ?? node).scrollIntoView({ block: "center" });
+  field?.focus();
+}
+window.addEventListener("hashchange", focusTarget);
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.('a[href*="#f-"]');
+  if (link && link.href === location.href) setTimeout(focusTarget);
+});
+
 function start() {
   foldFilters();
   showTheme();
   markScrollers();
   followLogs();
   document.querySelector("[data-error-summary]")?.focus();
+  focusTarget();
   const here = document.querySelector(".areas [aria-current]");
   const strip = here?.closest(".areas");
   if (strip && strip.scrollWidth > strip.clientWidth) strip.scrollLeft = here.offsetLeft - 24;

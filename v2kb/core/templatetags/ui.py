@@ -13,7 +13,7 @@ from v2kb.core.ui import maps
 from v2kb.core.ui.charts import chart_parts, unit_note
 from v2kb.core.ui.diffs import line_diff
 from v2kb.core.ui.icons import icon_svg
-from v2kb.core.ui.numbers import EMPTY, num_html, num_text, to_decimal, unit_label
+from v2kb.core.ui.numbers import EMPTY, num_html, num_text, precise_text, to_decimal, unit_label
 from v2kb.core.ui.problems import problems_of
 from v2kb.core.ui.states import look
 
@@ -50,6 +50,12 @@ def num(value, decimals=None, unit: str = "", signed: bool = False) -> SafeStrin
 def num_plain(value, decimals=None, unit: str = "", signed: bool = False) -> str:
     """The same number as plain text for a sentence or an attribute."""
     return num_text(value, decimals, unit, signed)
+
+
+@register.filter
+def precise(value) -> str:
+    """A cosine or an error with the digits that decide: 0.99895, 1 - 3.10e-15, 3.110e-8; a dash for none."""
+    return precise_text(value)
 
 
 @register.simple_tag

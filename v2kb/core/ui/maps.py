@@ -154,9 +154,10 @@ def sem_map(picture: Picture) -> dict[str, Any]:
         for row in picture["rows"]
         if row["first"] is not None
     ]
+    width = len(slots) * SLOT_UNITS + 8
     return {
-        "width": len(slots) * SLOT_UNITS + 8,
-        "height": 80 + 14 * _levels(groups),
+        "width": width,
+        "height": 80 + 14 * _levels(groups, width),
         "slots": slots,
         "groups": groups,
         "limit_x": picture["budget"] * SLOT_UNITS - 1,
@@ -165,12 +166,12 @@ def sem_map(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _levels(groups: list[dict[str, Any]]) -> int:
-    """Give each caption a line where it does not run into another; returns the number of lines."""
+def _levels(groups: list[dict[str, Any]], width: float) -> int:
+    """Give each caption a line where it does not run into another or out of the drawing; returns the number of lines."""
     ends: list[float] = []
     for group in sorted(groups, key=lambda g: g["first"]):
         text = f"{group['name']} ×{group['slots']}"
-        x = group["first"] * SLOT_UNITS
+        x = max(0, min(group["first"] * SLOT_UNITS, width - len(text) * CHAR_UNITS))
         level = next((n for n, end in enumerate(ends) if end <= x), len(ends))
         ends[level : level + 1] = [x + len(text) * CHAR_UNITS + 10]
         group.update(x=x, y=86 + 14 * level, text=text)

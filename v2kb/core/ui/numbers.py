@@ -6,6 +6,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 MINUS = "\u2212"
+SIGNIFICANT = 4
+NEAR_ONE = Decimal("0.9")  # from here to 1 the distance from 1 is what matters
+SMALL = Decimal("0.001")
+LARGE = Decimal(100_000)
 UNITS = {"us": "µs", "percent": "%", "bytes": "B", "GBps": "GB/s", "TBps": "TB/s"}
 EMPTY = mark_safe('<span class="num muted">–<span class="visually-hidden"> not known</span></span>')
 
@@ -56,3 +60,28 @@ def num_text(value: object, decimals: int | None = None, unit: str = "", signed:
     label = unit_label(unit)
     gap = "" if label in ("", "%") else " "
     return f"{parts[0]}{parts[1]}{gap}{label}"
+
+
+def _scientific(number: Decimal, significant: int) -> str:
+    mantissa, _, exponent = f"{number:.{significant - 1}e}".partition("e")
+    return f"{mantissa}e{int(exponent)}"
+
+
+def precise_text(value: object) -> str:
+    """A similarity or an error with 4 significant digits: 0.02131, 3.110e-8; close below 1 the distance keeps 3.
+
+    A cosine of 0.99895 must not look like its bar of 0.999, and one of 1 - 3.1e-15 is not 1.
+    """
+    number = to_decimal(value)
+    if number is None:
+        return "–"
+    if NEAR_ONE <= number < 1:
+        distance = 1 - number
+        if distance < Decimal("0.0001"):
+            return f"1 {MINUS} {_scientific(distance, 3)}"
+        return f"{number:.{2 - distance.adjusted()}f}"
+    if number == 0 or (number == number.to_integral_value() and abs(number) < LARGE):
+        return f"{number:f}".partition(".")[0].replace("-", MINUS)
+    if not SMALL <= abs(number) < LARGE:
+        return _scientific(number, SIGNIFICANT).replace("-", MINUS, 1 if number < 0 else 0)
+    return f"{number:.{max(0, SIGNIFICANT - 1 - number.adjusted())}f}".replace("-", MINUS)

@@ -49,6 +49,13 @@ _TABLE = {
     "verdict-ready": ("good", "flag"),
     "stopped": ("none", "stop"),
     "archived": ("none", "box"),
+    # stages that an op has reached
+    "0 load": ("open", "ring"),
+    "1 spec": ("info", "pencil"),
+    "2 implement": ("info", "plus"),
+    "4 validate": ("info", "check"),
+    "5 perf": ("info", "flag"),
+    "6 review": ("good", "check"),
     # positions
     "approve": ("good", "check"),
     "no objection": ("none", "check"),
