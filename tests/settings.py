@@ -8,8 +8,8 @@ os.environ.setdefault("V2KB_DATA_DIR", tempfile.mkdtemp(prefix="v2kb-tests-"))
 os.environ.setdefault("V2KB_WORKER_TOKEN", "worker-token-of-the-tests")
 os.environ.setdefault("V2KB_LOG_LEVEL", "WARNING")
 
-from v2kb.settings import *  # noqa: E402, F403
-from v2kb.settings import DATABASES, STORAGES  # noqa: E402
+from v2kb.settings import *  # noqa: F403
+from v2kb.settings import DATABASES, STORAGES
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}

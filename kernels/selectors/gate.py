@@ -6,6 +6,7 @@ from django.db.models import Prefetch
 from django.utils import timezone
 
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Flag, Lever
+from evidence.selectors import SUPERSEDING
 from kernels.models import MechanismMark, OpContract, Spec
 from references.models import DocumentRevision, Section
 from v2kb.rules.antiloop import GateResult, evaluate
@@ -75,7 +76,7 @@ def _row(row: EvidenceRow) -> dict[str, Any]:
         "head_hash": row.head.content_hash,
         "revisions": revisions,
         "flagged": bool(row.confirmed),
-        "superseded_by": [edge.newer.code for edge in row.superseded_by.all() if edge.kind in ("replaces", "merges")],
+        "superseded_by": [edge.newer.code for edge in row.superseded_by.all() if edge.kind in SUPERSEDING],
     }
 
 

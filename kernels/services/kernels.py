@@ -15,6 +15,7 @@ from v2kb.core.service import service
 from v2kb.core.values import check_text, check_values
 from v2kb.wire.bundle import MAX_FILE_BYTES, make_bundle
 
+RESERVED_SLUGS = frozenset({"new"})  # an address of its own
 RULE_SPEC_FIRST = "stage 2 of the loop"
 
 
@@ -56,7 +57,7 @@ def create_kernel(actor: Actor, *, slug: str, title: str, op: Op, basis: str, sp
             )
     elif spec is not None:
         raise Refusal("kernel.spec_not_wanted", f"A kernel that is {basis} has no spec.", field="spec")
-    if Kernel.objects.filter(slug=slug).exists():
+    if slug in RESERVED_SLUGS or Kernel.objects.filter(slug=slug).exists():
         raise Conflict("kernel.slug_taken", f"A kernel {slug} exists already.", field="slug")
     kernel = Kernel.objects.create(slug=slug, title=title, op=op, basis=basis, spec=spec, created_by=actor.user)
     record(

@@ -15,6 +15,8 @@ from v2kb.core.values import check_text, check_values
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.op_contract import read_contract
 
+RESERVED_SLUGS = frozenset({"new"})  # an address of its own
+
 
 @service("kernels.create_op")
 def create_op(actor: Actor, *, slug: str, content: dict[str, Any], reason: str = "") -> Op:
@@ -23,7 +25,7 @@ def create_op(actor: Actor, *, slug: str, content: dict[str, Any], reason: str =
     check_values(Op, slug=slug)
     contract, problems = read_contract(content)
     refuse_problems("op.unreadable", problems)
-    if Op.objects.filter(slug=slug).exists():
+    if slug in RESERVED_SLUGS or Op.objects.filter(slug=slug).exists():
         raise Conflict("op.slug_taken", f"An op {slug} exists already.", field="slug")
     op = Op.objects.create(slug=slug, title=contract["title"], created_by=actor.user)
     _add_contract(actor, op, contract, reason)

@@ -3,13 +3,13 @@ fix.
 """
 
 import math
-import time
 from fractions import Fraction
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rules.steps import at_most
 from v2kb.rules.arithmetic import MAX_BITS, MAX_DEPTH, MAX_LENGTH
 from v2kb.rules.expressions import (
     MAX_SYMBOLS,
@@ -169,17 +169,13 @@ def _grow(children):
         gap = " " if spaced else ""
         return tuple(f"({a}{gap}{operator}{gap}{b})" for a, b in zip(left, right, strict=True))
 
-    binary = st.tuples(
-        children, st.sampled_from(["+", "-", "*", "/", "//", "%"]), children, st.booleans()
-    ).map(joined)
+    binary = st.tuples(children, st.sampled_from(["+", "-", "*", "/", "//", "%"]), children, st.booleans()).map(joined)
     flat = st.tuples(children, st.sampled_from(["+", "-", "*"]), children).map(
         lambda p: tuple(f"{a} {p[1]} {b}" for a, b in zip(p[0], p[2], strict=True))
     )
     unary = children.map(lambda c: tuple(f"-{t}" for t in c))
     power = st.tuples(children, st.integers(0, 4)).map(lambda p: tuple(f"{t}**{p[1]}" for t in p[0]))
-    one = st.tuples(st.sampled_from(["ceil", "floor"]), children).map(
-        lambda p: tuple(f"{p[0]}({t})" for t in p[1])
-    )
+    one = st.tuples(st.sampled_from(["ceil", "floor"]), children).map(lambda p: tuple(f"{p[0]}({t})" for t in p[1]))
     two = st.tuples(st.sampled_from(["min", "max"]), children, children).map(
         lambda p: tuple(f"{p[0]}({a}, {b})" for a, b in zip(p[1], p[2], strict=True))
     )
@@ -211,10 +207,9 @@ def test_agrees_with_python(pair):
 
 @settings(max_examples=300, deadline=None)
 @given(st.text(alphabet="0123456789+-*/%() ,.AB_cmx×·ceilminax\t\u2212'\"[]", max_size=MAX_LENGTH + 20))
-def test_any_text_ends_quickly_in_a_value_or_a_refusal(text):
-    started = time.perf_counter()
-    result = outcome(text, {"A": "3", "B": "A*A"})
-    assert time.perf_counter() - started < 1
+def test_any_text_ends_soon_in_a_value_or_a_refusal(text):
+    with at_most(100_000):
+        result = outcome(text, {"A": "3", "B": "A*A"})
     if isinstance(result, Fraction):
         assert max(result.numerator.bit_length(), result.denominator.bit_length()) <= MAX_BITS
     else:
@@ -222,20 +217,16 @@ def test_any_text_ends_quickly_in_a_value_or_a_refusal(text):
         assert result.caret.endswith("^")
 
 
-@pytest.mark.parametrize(
-    "text", ["9**" * 130 + "9", "-" * 400, "(" * 400, "*".join(["9**80"] * 60), "1/" * 199 + "1"]
-)
-def test_hostile_text_is_quick(text):
-    started = time.perf_counter()
-    outcome(text)
-    assert time.perf_counter() - started < 0.5
+@pytest.mark.parametrize("text", ["9**" * 130 + "9", "-" * 400, "(" * 400, "*".join(["9**80"] * 60), "1/" * 199 + "1"])
+def test_hostile_text_is_little_work(text):
+    with at_most(100_000):
+        outcome(text)
 
 
-def test_a_full_table_of_long_chained_symbols_is_quick():
+def test_a_full_table_of_long_chained_symbols_is_bounded_work():
     names = [f"S{i}" for i in range(MAX_SYMBOLS)]
     chain = {name: "+".join(names[i + 1 : i + 80]) or "1" for i, name in enumerate(names)}
     circle = {name: "+".join(names[:80]) for name in names}
-    started = time.perf_counter()
-    SymbolTable(chain)
-    assert len(SymbolTable(circle).problems) == MAX_SYMBOLS
-    assert time.perf_counter() - started < 1
+    with at_most(3_000_000):
+        SymbolTable(chain)
+        assert len(SymbolTable(circle).problems) == MAX_SYMBOLS

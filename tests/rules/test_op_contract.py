@@ -14,7 +14,10 @@ GOOD = {
     "kind": "reduction",
     "family": "B",
     "axes": {"rows": {"symbol": True}, "hidden": {"value": "7168"}},
-    "inputs": [{"name": "x", "shape": ["rows", "hidden"], "dtype": "bfloat16"}, {"name": "w", "shape": ["hidden"], "kind": "weight"}],
+    "inputs": [
+        {"name": "x", "shape": ["rows", "hidden"], "dtype": "bfloat16"},
+        {"name": "w", "shape": ["hidden"], "kind": "weight"},
+    ],
     "outputs": [{"name": "y", "shape": ["rows", "hidden"], "dtype": "bfloat16"}],
     "envelope": "cpu",
     "target": "cpu",
@@ -72,9 +75,10 @@ def test_what_is_wrong_is_named_with_its_field(path, value, field):
     assert all(problem.message for problem in problems)
 
 
+KEYS = st.sampled_from([*empty_contract(), "other"])
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=20),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from([*empty_contract(), "other"]), inner, max_size=6),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=6),
     max_leaves=20,
 )
 

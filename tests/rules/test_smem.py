@@ -159,9 +159,7 @@ REGIONS = st.lists(
     st.builds(
         Region,
         name=st.just("r"),
-        size_bytes=st.one_of(
-            st.integers(0, 3 * PAGE_BYTES), st.sampled_from([16_384, 16_383, 11_264, 11_265, 32_768])
-        ),
+        size_bytes=st.one_of(st.integers(0, 3 * PAGE_BYTES), st.sampled_from([16_384, 16_383, 11_264, 11_265, 32_768])),
         alignment=st.sampled_from([16, 128, 1024, 4096]),
         can_pack=st.booleans(),
         release_step=st.integers(0, 9),

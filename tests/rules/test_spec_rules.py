@@ -2,13 +2,13 @@
 
 import copy
 import json
-import time
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.rules.spec_examples import grouped_gemm_spec, norm_spec
+from tests.rules.steps import at_most
 from v2kb.rules.canonical import canonical_json
 from v2kb.rules.spec_document import empty_spec
 from v2kb.rules.spec_rules import (
@@ -304,10 +304,9 @@ def test_r20_boundary_of_31():
 
 def test_r20_enormous_slots_answer_at_once():
     doc = changed(grouped_gemm_spec(), sems__rows__6__slots="10**60")
-    started = time.perf_counter()
-    assert found(doc, "R20")
-    assert len(semaphore_map(doc)["slots"]) <= 256
-    assert time.perf_counter() - started < 0.5
+    with at_most(500_000):
+        assert found(doc, "R20")
+        assert len(semaphore_map(doc)["slots"]) <= 256
 
 
 @pytest.mark.parametrize("field", ["producer", "consumer", "meaning", "kind", "reinit_owner", "name"])
@@ -466,13 +465,10 @@ def test_findings_are_sorted_and_canonical():
     canonical_json([page_map(doc), semaphore_map(doc), spec_report(doc).summary])
 
 
-def test_a_check_takes_milliseconds():
+def test_a_check_is_little_enough_work_for_every_keystroke():
     doc = grouped_gemm_spec()
-    check_spec(doc)
-    started = time.perf_counter()
-    for _ in range(10):
+    with at_most(100_000):
         check_spec(doc)
-    assert (time.perf_counter() - started) / 10 < 0.05
 
 
 TEXTS = st.one_of(st.text(max_size=8), st.sampled_from(["8", "2**64", "PAGE"]))
