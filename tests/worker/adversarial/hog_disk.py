@@ -2,6 +2,7 @@
 
 # expect: CRASHED
 # mode: check
+# seconds: 60
 # message: OSError
 
 

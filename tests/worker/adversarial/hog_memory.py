@@ -2,6 +2,7 @@
 
 # expect: OOM
 # mode: check
+# seconds: 60
 
 import torch
 

@@ -2,6 +2,7 @@
 
 # expect: OOM|CRASHED
 # mode: check
+# seconds: 60
 
 import os
 import time

@@ -2,7 +2,7 @@
 
 # expect: PASS
 # mode: check
-# compile_s: 60
+# seconds: 60
 
 import torch
 import torch._dynamo
