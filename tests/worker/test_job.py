@@ -1,6 +1,10 @@
 """Whole jobs: validate, perf, capture; refusals of what can't be judged; stopping."""
 
+import os
 import statistics
+import subprocess
+import sys
+import tempfile
 import time
 
 import pytest
@@ -11,6 +15,7 @@ from v2kb.worker.harness import perf
 from v2kb.worker.harness.endings import Failure
 from v2kb.worker.harness.inputs import find_workload, make_inputs, seed_label
 from v2kb.worker.harness.job import run_job
+from v2kb.worker.harness.supervisor import sweep_workspaces
 from v2kb.worker.harness.watch import Watch
 
 from .conftest import LIMITS, REFERENCE, make_job, rms_norm_contract, sample
@@ -210,3 +215,15 @@ def test_order_is_abba_for_either_first_letter():
         runs = perf.order(PerfPlan(rounds=3, first_letter=letter), both=True)
         assert "".join(side.value[0] for _, side in runs) == text
         assert [number for number, _ in runs] == [0, 0, 1, 1, 2, 2]
+
+
+def test_workspaces_of_killed_workers_are_removed_and_living_ones_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    for name in (f"v2kb-run-{ended.pid}-abc", f"v2kb-run-{os.getpid()}-abc", "v2kb-run-other", "another"):
+        (tmp_path / name / "in").mkdir(parents=True)
+    sweep_workspaces()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [f"v2kb-run-{os.getpid()}-abc", "v2kb-run-other", "another"]
+    )

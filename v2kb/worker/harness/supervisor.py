@@ -26,6 +26,7 @@ START_TIMEOUT_S = 120
 POLL_S = 0.05
 INSPECT_EVERY_S = 0.25
 DRAIN_S = 5.0
+WORKSPACE_PREFIX = "v2kb-run-"
 FENCE_PROCESSES = 2
 FORK_SERVER_LEAST_BYTES = 24 * 1024 * 1024
 """A process with torch imported holds more than this, the fence's own processes far less."""
@@ -68,6 +69,15 @@ class Deadlines:
     job_end: float
 
 
+def sweep_workspaces() -> None:
+    """Remove what workers that were killed left in the temporary folder."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{WORKSPACE_PREFIX}*"):
+        owner = folder.name.removeprefix(WORKSPACE_PREFIX).partition("-")[0]
+        with contextlib.suppress(OSError):
+            if owner.isdigit() and not psutil.pid_exists(int(owner)) and folder.stat().st_uid == os.geteuid():
+                shutil.rmtree(folder, ignore_errors=True)
+
+
 class Supervisor:
     """One job's fork server in its fence, with its workspace. Use as a context manager; not thread-safe."""
 
@@ -76,7 +86,8 @@ class Supervisor:
         self.watch = watch
         self.device = device
         self.sandbox = sandbox.fresh()
-        self.workspace = Path(tempfile.mkdtemp(prefix="v2kb-run-"))
+        sweep_workspaces()
+        self.workspace = Path(tempfile.mkdtemp(prefix=f"{WORKSPACE_PREFIX}{os.getpid()}-"))
         self.paths = self.sandbox.paths(self.workspace)
         self._output = output
         self._process: subprocess.Popen[bytes] | None = None
