@@ -107,7 +107,7 @@ def test_capture_times_one_kernel_as_an_anchor():
 
 def test_a_kernel_that_fails_in_a_timed_run_keeps_the_rounds_before_it():
     result = run(sample("timing_garbage_after_check"), kind="perf", anchor=sample("honest_plain"),
-                 plan=PerfPlan(rounds=3, launches=5, warmup=2, first_letter="A"))  # fmt: skip
+                 plan=PerfPlan(rounds=3, launches=5, warmup=3, first_letter="A"))  # fmt: skip
     assert result.outcome is Outcome.FAIL_NUMERIC
     assert "audited timed call" in result.message
     assert [r.side for r in result.rounds] == [Side.ANCHOR]
