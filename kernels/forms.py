@@ -79,6 +79,7 @@ class VersionForm(forms.Form):
     )
     source = forms.CharField(
         required=False,
+        strip=False,
         max_length=512 * 1024,
         widget=forms.Textarea(attrs={"rows": 18, "spellcheck": "false", "class": "code"}),
         label="Source of the entry's file",
@@ -90,15 +91,23 @@ class VersionForm(forms.Form):
         data = super().clean()
         if not data.get("source", "").strip() and not data.get("files"):
             self.add_error("source", "Paste the source or choose files.")
+        names = [file.name for file in data.get("files") or []]
+        if data.get("source", "").strip():
+            names.append(self._entry_path())
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            self.add_error("files", f"{', '.join(twice)[:200]} is there twice; names count without their folders.")
         return data
+
+    def _entry_path(self) -> str:
+        return self.cleaned_data.get("entry", "").partition(":")[0] or "kernel.py"
 
     def contents(self) -> dict[str, bytes]:
         """Path -> content of what was sent."""
         contents = {file.name: file.read() for file in self.cleaned_data.get("files") or []}
         source = self.cleaned_data.get("source", "")
         if source.strip():
-            path = self.cleaned_data["entry"].partition(":")[0] or "kernel.py"
-            contents[path] = source.replace("\r\n", "\n").encode("utf-8")
+            contents[self._entry_path()] = source.replace("\r\n", "\n").encode("utf-8")
         return contents
 
 

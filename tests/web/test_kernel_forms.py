@@ -1,0 +1,548 @@
+"""Bad input in every form of ops, specs, reviews, kernels, runs and anchors: words and the typed text, never a fault.
+
+Nothing half-written stays either: whatever is refused leaves all rows of kernels as they were.
+"""
+
+import html
+
+import pytest
+from django.apps import apps
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.urls import reverse
+
+from kernels.models import Comment, Kernel, KernelVersion, Op, OpStop, Run, Spec, SpecDraft, SpecRevision
+from kernels.op_forms import initial_of
+from kernels.services.runs import submit_run
+from kernels.services.specs import open_draft, submit_spec
+from tests import factories as f
+
+pytestmark = pytest.mark.django_db
+
+SCRIPT = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+NUL = "a\x00b"
+LONG = "x" * 100_000
+HUGE_INT = "9" * 5000
+
+
+@pytest.fixture
+def world(client):
+    """A spec in review, a pinned anchor, a kernel, a queued run; the client is the designer."""
+    row, op = f.evidence_row(), f.op()
+    revision = f.saved_revision(f.spec_content(row))
+    submit_spec(f.designer(), revision=revision)
+    anchor = f.pinned_anchor(op)
+    version = f.kernel_version(op, slug="mine", basis=Kernel.Basis.EXPLORATORY)
+    run = submit_run(f.designer(), kind="validate", version=version)
+    open_draft(f.designer(), spec=revision.spec)
+    client.force_login(f.designer().user)
+    return {"row": row, "op": op, "spec": revision.spec, "revision": revision, "anchor": anchor, "version": version,
+            "run": run}  # fmt: skip
+
+
+def everything() -> dict[str, list]:
+    models = apps.get_app_config("kernels").get_models()
+    return {model._meta.label: list(model.objects.order_by("pk").values()) for model in models}
+
+
+def refused(client, url, data, *, keeps: str = "", status=(422,), before=None) -> str:
+    """Post `data`; it must be refused with words, the typed text shown again, and nothing written. The page."""
+    before = before or everything()
+    response = client.post(url, {"csrfmiddlewaretoken": "x", **data})
+    page = response.content.decode()
+    assert response.status_code in status, (response.status_code, {k: str(v)[:80] for k, v in data.items()})
+    assert everything() == before
+    assert "<script>alert(1)" not in page
+    assert "<img src=x" not in page
+    assert "Traceback" not in page
+    if keeps:
+        assert html.escape(keeps) in page or keeps in html.unescape(page), (
+            f"{keeps[:60]!r} was lost of {str(data)[:200]}"
+        )
+    return page
+
+
+def url(name, *args):
+    return reverse(f"kernels:{name}", args=args)
+
+
+# --- ops ---
+
+
+BAD_CONTRACTS = [
+    ("title", "", ""),
+    ("title", "x" * 201, ""),
+    ("title", NUL, ""),
+    ("slug", "", ""),
+    ("slug", "no spaces", "no spaces"),
+    ("slug", SCRIPT, ""),
+    ("slug", "x" * 81, "x" * 81),
+    ("kind", "poem", ""),
+    ("envelope", "", ""),
+    ("target", "sm_1", ""),
+    ("grid", "1234567", "1234567"),
+    ("grid", "many", "many"),
+    ("axes", "", ""),
+    ("axes", "rows = = 4", "rows = = 4"),
+    ("axes", "rows = 1/0", "rows = 1/0"),
+    ("axes", SCRIPT, SCRIPT),
+    ("inputs", "x rows, cols", "x rows, cols"),
+    ("inputs", "x [nowhere] float32", "x [nowhere] float32"),
+    ("outputs", "", ""),
+    ("workloads", "no colon", "no colon"),
+    ("workloads", "small: rows=four", "small: rows=four"),
+    ("workloads", "small: rows=4 @ nothing", "small: rows=4 @ nothing"),
+    ("reference", "def reference(:", "def reference(:"),
+    ("reference", NUL, ""),
+    ("cos_min", "nearly one", "nearly one"),
+    ("rel_max", "7", "7"),
+    ("m", "several", "several"),
+    ("dtype", LONG, ""),
+]
+
+
+@pytest.mark.parametrize("name", ["op_new", "op_edit"])
+def test_contracts(client, world, name):
+    good = {**initial_of(world["op"].head.content), "slug": "another", "title": "Another title"}
+    address = url(name) if name == "op_new" else url(name, world["op"].slug)
+    for field, value, keeps in BAD_CONTRACTS:
+        if name == "op_new" or field != "slug":
+            shown = refused(client, address, {**good, field: value}, keeps=keeps)
+            assert "Another title" in shown or field == "title"
+            assert "error" in shown
+
+
+def test_a_contract_with_scripts_in_its_words_is_shown_as_text(client, world):
+    good = {**initial_of(world["op"].head.content), "title": SCRIPT, "levers": SCRIPT, "producers": SCRIPT}
+    assert client.post(url("op_edit", "rmsnorm-cpu"), good).status_code == 302
+    for page in (url("op_detail", "rmsnorm-cpu"), url("op_list"), url("op_edit", "rmsnorm-cpu"), url("run_list")):
+        shown = client.get(page).content.decode()
+        assert "<script>alert(1)" not in shown
+        assert "<img src=x" not in shown
+
+
+def test_a_contract_on_a_stale_base_is_kept_on_the_page(client, world):
+    data = {**initial_of(world["op"].head.content), "base": "0" * 64, "title": "Typed for a long time"}
+    page = refused(client, url("op_edit", world["op"].slug), data, keeps="Typed for a long time")
+    assert "newer contract" in page
+
+
+BAD_STOPS = [
+    ({}, ""),
+    ({"codes": "U1", "reason": " "}, "U1"),
+    ({"codes": "", "reason": "enough of this"}, "enough of this"),
+    ({"codes": "D99, U1", "reason": "enough of this"}, "enough of this"),
+    ({"codes": SCRIPT, "reason": SCRIPT}, SCRIPT),
+    ({"codes": "U1", "reason": NUL}, ""),
+    ({"codes": NUL, "reason": "enough of this"}, "enough of this"),
+    ({"codes": "U1", "reason": "x" * 4001}, ""),
+    ({"codes": "U1", "reason": "enough of this", "lever": "x" * 81}, "enough of this"),
+    ({"codes": "," * 5000, "reason": "enough of this"}, "enough of this"),
+]
+
+
+def test_stopping(client, world):
+    for data, keeps in BAD_STOPS:
+        refused(client, url("op_stop", "rmsnorm-cpu"), data, keeps=keeps)
+        assert not OpStop.objects.exists()
+
+
+# --- specs ---
+
+
+BAD_SPECS = [
+    ({}, ""),
+    ({"title": "", "ops": "rmsnorm-cpu"}, ""),
+    ({"title": "My title"}, "My title"),
+    ({"title": "My title", "ops": "nowhere"}, "My title"),
+    ({"title": "My title", "ops": NUL}, "My title"),
+    ({"title": "My title", "ops": SCRIPT}, "My title"),
+    ({"title": "x" * 201, "ops": "rmsnorm-cpu"}, ""),
+    ({"title": NUL, "ops": "rmsnorm-cpu"}, ""),
+    ({"title": "   ", "ops": "rmsnorm-cpu"}, ""),
+]
+
+
+def test_beginning_a_spec(client, world):
+    for data, keeps in BAD_SPECS:
+        refused(client, url("spec_new"), data, keeps=keeps)
+        assert Spec.objects.count() == 1
+
+
+SECTIONS = ("overview", "smem", "sems", "roles", "granularity", "choices", "anchors")
+TYPED = {
+    "overview": {"title": SCRIPT, "summary": SCRIPT, "engine.family": "Z", "symbols.total": "1",
+                 "symbols[0].name": SCRIPT, "symbols[0].value": "1/0"},
+    "smem": {"smem.queue": SCRIPT, "smem.regions.total": "1", "smem.regions[0].size_bytes": "2**9**9**9",
+             "smem.regions[0].name": SCRIPT, "smem.regions[0].owner": "nobody"},
+    "sems": {"sems.num_op_sems": "-1", "sems.rows.total": "1", "sems.rows[0].slots": "STAGES+",
+             "sems.rows[0].kind": "x"},
+    "roles": {"roles.stages": SCRIPT, "roles.rows.total": "1", "roles.rows[0].duty": SCRIPT},
+    "granularity": {"granularity.total": "1", "granularity[0].task": SCRIPT, "granularity[0].num_tasks": "1/0"},
+    "choices": {},
+    "anchors": {"anchors.total": "1", "anchors[0].name": SCRIPT, "open_questions.total": "1",
+                "open_questions[0].text": NUL},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_draft_takes_anything_shows_it_again_and_says_what_is_wrong(client, world, section):
+    """The editor stores what was typed, right or wrong; only a revision is checked."""
+    address = url("spec_edit", "S1", section)
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    answer = client.post(address, {"version": draft.version, **TYPED[section]})
+    assert answer.status_code == 302
+    page = client.get(address).content.decode()
+    assert "<script>alert(1)" not in page
+    assert "<img src=x" not in page
+    typed = [value for value in TYPED[section].values() if value == SCRIPT]
+    assert html.unescape(page).count(SCRIPT) >= len(typed) or section == "choices"
+    assert SpecRevision.objects.count() == 1
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_odd_numbers_of_rows_and_versions(client, world, section):
+    for number in ("", "x", "-1", "1.5", HUGE_INT, "\u00b2", "\u0663", "1e9"):
+        address = url("spec_edit", "S1", section)
+        totals = {
+            f"{path}.total": number for path in ("symbols", "smem.regions", "sems.rows", "roles.rows", "granularity")
+        }
+        answer = client.post(address, {"version": number, "title": "T", "anchors.total": number, **totals})
+        assert answer.status_code in (302, 409)
+        for action in (
+            f"remove:smem.regions:{number}",
+            f"up:sems.rows:{number}",
+            "add:nowhere",
+            "remove",
+            ":::",
+            SCRIPT,
+        ):
+            draft = SpecDraft.objects.get(user=f.designer().user)
+            answer = client.post(address, {"version": draft.version, "action": action})
+            assert answer.status_code in (200, 302)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {},
+        {"title": SCRIPT, "rationale": SCRIPT, "lever": SCRIPT, "polarity": "loves", "new_mechanism": NUL},
+        {"citations.total": "3", "citations[0].target": "D99", "citations[1].target": SCRIPT,
+         "citations[2].target": "a#b#c"},
+        {"citations.total": HUGE_INT, "acknowledged.total": "\u00b2", "prediction.gain_percent": "lots"},
+        {"scope.m": "1...", "scope.grid": NUL, "wave_quant.items": "many", "prediction.deadline": "tomorrow"},
+        {"title": LONG, "rationale": LONG},
+    ],
+)  # fmt: skip
+def test_a_choice_takes_anything_too(client, world, data):
+    address = url("spec_edit_choice", "S1", "C1")
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    assert client.post(address, {"version": draft.version, **data}).status_code == 302
+    page = client.get(address)
+    assert page.status_code == 200
+    assert b"<script>alert(1)" not in page.content
+    finish = url("spec_finish", "S1")
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    answer = client.post(finish, {"version": draft.version, "action": "submit"})
+    assert answer.status_code in (422, 302)
+    if answer.status_code == 422:
+        assert SpecDraft.objects.get(user=f.designer().user).content == draft.content
+
+
+def test_a_draft_that_is_too_large_stays_on_the_page(client, world):
+    address = url("spec_edit", "S1", "overview")
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    text = "word " * 300_000
+    answer = client.post(address, {"version": draft.version, "title": "T", "summary": text})
+    assert answer.status_code == 422
+    assert text[:2000] in answer.content.decode()
+    assert SpecDraft.objects.get(user=f.designer().user).content == draft.content
+
+
+def test_unknown_sections_choices_and_specs_are_404(client, world):
+    for address in (
+        url("spec_edit", "S1", "nothing"),
+        url("spec_edit_choice", "S1", "C99"),
+        url("spec_edit", "S99", "overview"),
+        url("spec_detail", "S99"),
+        url("spec_revision", "S1", 99),
+        url("spec_revision", "S1", 10**30),
+        url("spec_diff", "S1", 1, 99),
+        url("op_detail", "nowhere"),
+        url("kernel_detail", "nowhere"),
+        url("version_detail", "mine", 10**30),
+        url("run_detail", "Rnone"),
+        url("anchor_stale", "nowhere"),
+    ):
+        assert client.get(address).status_code == 404, address
+        assert client.post(address, {"version": "1"}).status_code == 404, address
+
+
+ODD_VERSIONS = ["", "x", "0", "-1", HUGE_INT, "\u00b2"]
+
+
+def test_finishing_with_an_odd_version_is_a_conflict_and_the_draft_stays(client, world):
+    for version in ODD_VERSIONS:
+        before = everything()
+        answer = client.post(url("spec_finish", "S1"), {"version": version, "reason": SCRIPT})
+        assert answer.status_code == 409
+        assert b"<script>alert(1)" not in answer.content
+        assert everything() == before
+
+
+# --- reviews ---
+
+
+BAD_COMMENTS = [
+    ({}, ""),
+    ({"place": "C1", "text": ""}, ""),
+    ({"place": "C1", "text": "   "}, ""),
+    ({"place": "", "text": "my long question"}, "my long question"),
+    ({"place": "C77", "text": "my long question"}, "my long question"),
+    ({"place": SCRIPT, "text": SCRIPT}, SCRIPT),
+    ({"place": "C1", "text": "x" * 20_001}, ""),
+    ({"place": "C1", "text": NUL}, ""),
+    ({"place": "C1", "text": "my long question", "parent": "99"}, "my long question"),
+    ({"place": "C1", "text": "my long question", "parent": HUGE_INT}, "my long question"),
+    ({"place": "C1", "text": "my long question", "parent": "9" * 25}, "my long question"),
+    ({"place": "C1", "text": "my long question", "parent": "x"}, "my long question"),
+    ({"place": "C1", "text": "my long question", "quote": "x" * 2001}, "my long question"),
+]
+
+
+def test_comments(client, world):
+    for data, keeps in BAD_COMMENTS:
+        refused(client, url("spec_comment", "S1", 1), data, keeps=keeps)
+
+
+def test_markdown_with_scripts_in_a_comment_shows_as_text(client, world):
+    text = f"{SCRIPT}\n\n[link](javascript:alert(1)) ![x](javascript:alert(2))\n\n<iframe src=//x></iframe>"
+    client.post(url("spec_comment", "S1", 1), {"place": "C1", "text": text})
+    assert Comment.objects.get().text == text
+    page = client.get(url("spec_detail", "S1")).content.decode()
+    for bad in ("<script>alert", "<img src=x", "<iframe", 'href="javascript', 'src="javascript'):
+        assert bad not in page
+
+
+BAD_POSITIONS = [
+    ({}, ""),
+    ({"aspect": "beauty", "position": "approve", "note": "my note"}, "my note"),
+    ({"aspect": "correctness", "position": "love", "note": "my note"}, "my note"),
+    ({"aspect": "correctness", "position": "discuss", "note": ""}, ""),
+    ({"aspect": "correctness", "position": "discuss", "note": "x" * 4001}, ""),
+    ({"aspect": "correctness", "position": "discuss", "note": NUL}, ""),
+    ({"aspect": SCRIPT, "position": SCRIPT, "note": SCRIPT}, SCRIPT),
+]
+
+
+def test_positions(client, world):
+    for data, keeps in BAD_POSITIONS:
+        client.force_login(f.reviewer().user)
+        refused(client, url("spec_position", "S1", 1), data, keeps=keeps)
+
+
+BAD_SIGNATURES = [
+    ({}, 422, ""),
+    ({"choice_id": "C1", "reason": ""}, 422, ""),
+    ({"choice_id": "C9", "reason": "my reason"}, 404, ""),
+    ({"choice_id": "x" * 30, "reason": "my reason"}, 422, ""),
+    ({"choice_id": "C1", "reason": NUL}, 422, ""),
+    ({"choice_id": SCRIPT, "reason": SCRIPT}, 422, ""),
+]
+
+
+def test_signatures(client, world):
+    for data, status, keeps in BAD_SIGNATURES:
+        client.force_login(f.curator().user)
+        refused(client, url("spec_sign", "S1", 1), data, keeps=keeps, status=(status,))
+
+
+# --- kernels ---
+
+
+BAD_KERNELS = [
+    ({}, ""),
+    ({"slug": "a b", "title": "My kernel"}, "My kernel"),
+    ({"slug": SCRIPT, "title": SCRIPT}, SCRIPT),
+    ({"slug": "x" * 81}, "x" * 81),
+    ({"title": "x" * 201}, ""),
+    ({"slug": NUL, "title": NUL}, ""),
+    ({"slug": "mine", "title": "My kernel"}, "My kernel"),
+    ({"op": "nowhere", "title": "My kernel"}, "My kernel"),
+    ({"op": NUL, "title": "My kernel"}, "My kernel"),
+    ({"basis": "magic", "title": "My kernel"}, "My kernel"),
+    ({"basis": "spec", "title": "My kernel"}, "My kernel"),
+    ({"basis": "spec", "spec": "S1", "title": "My kernel"}, "My kernel"),
+    ({"basis": "spec", "spec": "S99", "title": "My kernel"}, "My kernel"),
+    ({"basis": "adopted", "spec": "S1", "title": "My kernel"}, "My kernel"),
+]
+
+
+def test_kernels(client, world):
+    for data, keeps in BAD_KERNELS:
+        good = {"slug": "new", "title": "New", "op": "rmsnorm-cpu", "basis": "exploratory"}
+        refused(client, url("kernel_new"), {**good, **data} if data else {}, keeps=keeps)
+        assert Kernel.objects.count() == 2
+
+
+SOURCE = "def run(inputs):\n    return dict(inputs)\n"
+
+
+BAD_SOURCES = [
+    ({}, ""),
+    ({"entry": "", "source": SOURCE}, SOURCE),
+    ({"entry": "kernel.py", "source": SOURCE}, SOURCE),
+    ({"entry": "../kernel.py:run", "source": SOURCE}, SOURCE),
+    ({"entry": "/etc/passwd:run", "source": SOURCE}, SOURCE),
+    ({"entry": SCRIPT, "source": SCRIPT}, SCRIPT),
+    ({"entry": "kernel.py:run" + "x" * 300, "source": SOURCE}, SOURCE),
+    ({"entry": "kernel.py:run", "source": ""}, ""),
+    ({"entry": "kernel.py:run", "source": " \n "}, ""),
+    ({"entry": "kernel.py:run", "source": NUL}, ""),
+    ({"entry": "kernel.py:run", "source": "#" * (512 * 1024 + 1)}, ""),
+    ({"entry": "kernel.py:run", "source": SOURCE, "note": "x" * 4001}, SOURCE),
+    ({"entry": "kernel.py:run", "source": f.SOURCE.decode()}, f.SOURCE.decode()),
+]
+
+
+def test_versions_from_pasted_source(client, world):
+    for data, keeps in BAD_SOURCES:
+        refused(client, url("version_new", "mine"), data, keeps=keeps)
+
+
+BAD_UPLOADS = [
+    ("kernel.py", b"\xff\xfe not text"),
+    ("kernel.py", b""),
+    ("other.py", b"x = 1\n"),
+    ("a b.py", b"x = 1\n"),
+    ("<script>.py", b"x = 1\n"),
+    ("kernel.py", b"#" * (2 * 1024 * 1024 + 1)),
+]
+
+
+def test_versions_from_uploads(client, world):
+    for name, content in BAD_UPLOADS:
+        data = {"entry": "kernel.py:run", "note": "my note", "files": [SimpleUploadedFile(name, content)]}
+        refused(client, url("version_new", "mine"), data, keeps="my note", status=(422, 400))
+        assert KernelVersion.objects.count() == 2
+
+
+def test_a_text_where_files_belong_and_two_files_of_one_name(client, world):
+    refused(client, url("version_new", "mine"), {"entry": "kernel.py:run", "files": "kernel.py"})
+    twice = [SimpleUploadedFile("kernel.py", b"x = 1\n"), SimpleUploadedFile("kernel.py", b"x = 2\n")]
+    page = refused(client, url("version_new", "mine"), {"entry": "kernel.py:run", "files": twice})
+    assert "kernel.py is there twice" in page
+    both = {"entry": "kernel.py:run", "source": SOURCE, "files": [SimpleUploadedFile("kernel.py", b"x = 1\n")]}
+    refused(client, url("version_new", "mine"), both, keeps=SOURCE)
+
+
+# --- runs and anchors ---
+
+
+BAD_RUNS = [
+    {"kind": "song"},
+    {"version": "99"},
+    {"version": HUGE_INT},
+    {"version": "x"},
+    {"version": NUL},
+    {"version": ""},
+    {"kind": "perf"},
+    {"kind": "perf", "anchor": "nowhere"},
+    {"kind": "perf", "anchor": NUL},
+    {"kind": "capture"},
+    {"anchor": "naive"},
+    {"workloads": ["nowhere"]},
+    {"workloads": [SCRIPT]},
+    {"rounds": ""},
+    {"rounds": "x"},
+    {"rounds": "1.5"},
+    {"kind": "capture", "anchor": "naive", "rounds": "2"},
+    {"kind": "capture", "anchor": "naive", "rounds": HUGE_INT},
+    {"kind": "capture", "anchor": "naive", "rounds": "-3"},
+    {"kind": "capture", "anchor": "naive", "launches": "9" * 30},
+    {"launches": "many"},
+    {"queue": "gpu.sm_1"},
+    {"idempotency_key": "x" * 81},
+    {"idempotency_key": NUL},
+]
+
+
+def test_runs(client, world):
+    for data in BAD_RUNS:
+        good = {"kind": "validate", "version": world["version"].pk, "rounds": "5", "launches": "30"}
+        refused(client, url("run_new", "rmsnorm-cpu"), {**good, **data})
+
+
+BAD_ANCHORS = [
+    ({}, ""),
+    ({"name": "a b", "method": "my method"}, "my method"),
+    ({"name": "naive", "method": "my method"}, "my method"),
+    ({"name": "x" * 81, "method": "my method"}, "my method"),
+    ({"name": "new", "method": ""}, ""),
+    ({"name": "new", "method": "x" * 301}, ""),
+    ({"name": SCRIPT, "method": SCRIPT}, SCRIPT),
+    ({"name": NUL, "method": NUL}, ""),
+]
+
+
+def test_anchors(client, world):
+    for data, keeps in BAD_ANCHORS:
+        refused(client, url("anchor_new", "rmsnorm-cpu"), data, keeps=keeps)
+
+
+NO_REASONS = ["", "  ", NUL]
+
+
+def test_marking_an_anchor_stale_wants_a_reason(client, world):
+    for reason in NO_REASONS:
+        page = refused(client, url("anchor_stale", "naive"), {"reason": reason})
+        assert "reason" in page.lower() or "what moved" in page or "characters" in page
+
+
+# --- addresses and bodies ---
+
+
+ODD_QUERIES = (
+    "q=%00", "q=%FF%FE", "q=" + "x" * 5000, "page=x", "page=-1", "page=99999999999999999999", "page=%C2%B2", "op=%00",
+    "op=nowhere", "state=nowhere", "kind=song", "mine=1&mine=2", "q=%22%27%3B--", "q=%25_%5C",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["op_list", "spec_list", "kernel_list", "run_list", "anchor_list", "worker_list"])
+def test_odd_queries_of_lists(client, world, name):
+    for query in ODD_QUERIES:
+        assert client.get(f"{url(name)}?{query}").status_code == (400 if "%00" in query else 200), query
+
+
+ADDRESSES_WITH_NUL = ["/ops/%00/", "/specs/S%00/", "/runs/%00/", "/kernels/a%00/", "/evidence/rows/%00/"]
+
+
+def test_a_nul_in_an_address(client, world):
+    for path in ADDRESSES_WITH_NUL:
+        assert client.get(path).status_code in (400, 404)
+
+
+@pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"title=%FF%FE&ops=%00", b"{" * 1000, b"--x\r\nbroken"])
+def test_bodies_that_are_no_form(client, world, body):
+    before = everything()
+    addresses = [
+        url("spec_new"),
+        url("op_new"),
+        url("kernel_new"),
+        url("spec_comment", "S1", 1),
+        url("run_new", "rmsnorm-cpu"),
+    ]
+    for kind in (
+        "application/x-www-form-urlencoded",
+        "multipart/form-data; boundary=x",
+        "application/json",
+        "text/xml",
+    ):
+        for address in addresses:
+            assert client.post(address, body, content_type=kind).status_code in (200, 400, 422)
+    assert everything() == before
+
+
+def test_too_many_fields_are_a_400(client, world):
+    data = {f"f{n}": "" for n in range(5001)}
+    assert client.post(url("spec_new"), data).status_code == 400
+    assert (Op.objects.count(), Run.objects.count()) == (1, 2)
