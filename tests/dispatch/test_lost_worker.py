@@ -63,8 +63,8 @@ def test_a_killed_workers_run_is_done_by_another_and_its_late_result_is_refused(
     assert "not been heard of" in killed_attempt.ended_why
     verbs = [line.verb for line in activity_of(run, 50)]
     assert (verbs.count("kernels.requeue_run"), verbs.count("kernels.store_result")) == (1, 1)
-    # The broker gave the killed worker's message to the second one, who was refused the run with the old key.
-    until(lambda: f"run {run.public_id} is not ours to do" in second.log, "the second delivery of the first message")
+    if not dispatcher.broker_url.startswith("redis"):  # Redis gives it back only after its visibility timeout
+        until(lambda: f"run {run.public_id} is not ours to do" in second.log, "the killed worker's message to return")
 
 
 def test_a_run_that_kills_two_workers_is_closed_and_the_next_run_passes(dispatcher, settings, system):

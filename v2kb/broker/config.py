@@ -36,8 +36,9 @@ def configure(app: Celery, broker_url: str, data_dir: Path | str, queues: Iterab
     """Set up `app` for `broker_url`: acknowledge late, one message at a time, JSON only, no result backend.
 
     `embedded://` keeps messages under `data_dir`/broker; `amqp://` gets quorum queues with a delivery limit;
-    `redis://` a long visibility timeout. Both sides must call this with the same queues. Raises ValueError for
-    another scheme.
+    `redis://` a long visibility timeout. Sending to a broker that is away fails at once, for the reaper sends again;
+    a worker goes on trying to connect. Both sides must call this with the same queues. Raises ValueError for another
+    scheme.
     """
     scheme = _scheme(broker_url)
     options: dict[str, Any] = {}
@@ -50,8 +51,9 @@ def configure(app: Celery, broker_url: str, data_dir: Path | str, queues: Iterab
         options = {"confirm_publish": True}
     app.conf.update(
         broker_url=broker_url,
-        broker_transport_options=options,
+        broker_transport_options={**options, "max_retries": 0},
         broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
         broker_connection_timeout=5,
         task_queues=[run_queue(name, broker_url) for name in queues],
         task_default_queue=CPU_QUEUE,
