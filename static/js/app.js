@@ -172,7 +172,7 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const said = part.matches("[data-announce]") ? part : part.querySelector("[data-announce]");
   if (said) announce(said.dataset.announce || said.textContent.trim());
   const problem = part.querySelector("[data-error-summary]");
-  if (problem && event.detail.elt && event.detail.xhr?.status === 422 && !autosaveForm(event.detail.elt)) return problem.focus();
+  if (problem && event.detail.elt && event.detail.xhr?.status === 422 && !autosaveForm(event.detail.requestConfig?.elt)) return problem.focus();
   if (focusLost && document.activeElement === document.body) {
     const next = part.querySelector("[data-focus], [autofocus]") ?? part;
     if (!next.hasAttribute("tabindex") && next === part) next.tabIndex = -1;

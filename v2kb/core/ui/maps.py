@@ -167,7 +167,7 @@ def sem_map(picture: Picture) -> dict[str, Any]:
 
 
 def _levels(groups: list[dict[str, Any]], width: float) -> int:
-    """Give each caption a line where it does not run into another or out of the drawing; returns the number of lines."""
+    """Give each caption a line where it runs into no other and stays in the drawing; returns the number of lines."""
     ends: list[float] = []
     for group in sorted(groups, key=lambda g: g["first"]):
         text = f"{group['name']} ×{group['slots']}"
