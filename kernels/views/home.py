@@ -10,7 +10,7 @@ from kernels.models import Run
 from v2kb.core.registry import SEARCHES
 
 SEARCH_LIMIT = 8
-EXACT = ("code", "id")  # why a hit that names its thing is there
+EXACT = ("code", "the code", "id")  # why a hit that names its thing is there
 FIRST = ("evidence", "specs", "ops", "kernels", "runs", "references")
 
 
