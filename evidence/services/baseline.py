@@ -1,5 +1,6 @@
 """Importing an existing map: unknown codes come in as they stand, known ones with other content become proposals."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -57,7 +58,7 @@ def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str) -
     require_curator(actor)
     source = checked_reason(source)
     codes = [row.code for row in rows]
-    twice = sorted({code for code in codes if codes.count(code) > 1})
+    twice = sorted(code for code, count in Counter(codes).items() if count > 1)
     if twice:
         raise Refusal(
             "evidence.duplicate_code",

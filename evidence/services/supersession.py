@@ -1,6 +1,6 @@
 """Edges between rows: the newer one replaces, narrows, contradicts, merges or splits the older. Never a circle."""
 
-from evidence.models import EvidenceRow, Supersession
+from evidence.models import EvidenceRow, Lever, Supersession
 from evidence.policies import require_curator
 from evidence.selectors import SUPERSEDING
 from evidence.services.revisions import checked_reason, locked_row
@@ -9,14 +9,15 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
-from v2kb.rules.evidence import FULL
+from v2kb.rules.evidence_change import weakens
 
 
 @service("evidence.supersede_row")
 def supersede_row(actor: Actor, *, newer: str, older: str, kind: str, reason: str) -> Supersession:
     """Record that `newer` stands in some relation (`Supersession.Kind`) to `older`; both are codes.
 
-    A blocking row is only replaced by one that blocks as well: else a single person could lift it, which needs two.
+    A blocking row is only replaced by one that blocks at least as much, for the same lever (or one above it) and in no
+    less scope: else a single person could lift it, which needs two.
     Raises Forbidden core.role; Missing evidence.no_row; Refusal evidence.supersession_kind, evidence.supersession_self,
     evidence.supersession_disarms; Conflict evidence.supersession_cycle, evidence.supersession_exists.
     """
@@ -59,16 +60,30 @@ def supersede_row(actor: Actor, *, newer: str, older: str, kind: str, reason: st
 
 
 def _refuse_disarming(newer: EvidenceRow, older: EvidenceRow, kind: str) -> None:
-    if kind not in SUPERSEDING or not older.head.blocking or newer.head.blocking == FULL:
+    if kind not in SUPERSEDING or not older.head.blocking:
         return
-    if newer.head.blocking == older.head.blocking:
+    content = newer.head.content
+    if _is_above(newer.head.lever, older.head.lever):  # a row of a lever counts for the levers below it
+        content = {**content, "lever": older.head.content["lever"]}
+    if not weakens(older.head.content, content):
         return
     raise Refusal(
         "evidence.supersession_disarms",
-        f"{older.code} blocks and {newer.code} blocks less or not at all.",
+        f"{older.code} blocks and {newer.code} blocks less, in less scope, for another lever, or not at all.",
         field="newer",
         fix=f"Propose the change of {older.code} itself: two people accept that.",
     )
+
+
+def _is_above(upper: Lever, lower: Lever) -> bool:
+    """Whether `upper` is the parent of `lower`, or the parent's, and so on."""
+    above, seen = lower.parent, set()
+    while above is not None and above.pk not in seen:
+        if above.pk == upper.pk:
+            return True
+        seen.add(above.pk)
+        above = above.parent
+    return False
 
 
 def _reaches(start: EvidenceRow, goal: EvidenceRow) -> bool:

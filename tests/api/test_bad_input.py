@@ -1,6 +1,7 @@
 """Bad input at every endpoint that takes a body: refused with a code, never a 500, and nothing is written."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -118,6 +119,14 @@ def test_a_body_that_is_too_large(world, api_of):
     body = json.dumps({"slug": "x", "content": {"title": "x" * (9 * 1024 * 1024)}}).encode()
     answer = refused(api_of(User.objects.get(username="dora")).send("POST", "/ops/", body), 413)
     assert answer["code"] == "api.too_large"
+
+
+def test_a_million_names_with_the_last_one_twice_are_refused_at_once(nobody):
+    names = ",".join(f'"{number:x}":0' for number in range(400_000))
+    started = time.monotonic()
+    answer = refused(nobody.send("POST", "/tokens/", f'{{{names},"z":0,"z":1}}'.encode()), 400)
+    assert "'z' is used twice" in answer["message"]
+    assert time.monotonic() - started < 60, "the search for it took hours when it counted each name"
 
 
 def test_addresses_that_do_not_exist(nobody, world, viewer, api_of):

@@ -140,6 +140,22 @@ def test_an_issued_password_is_for_one_sign_in(administrator, make_user):
     assert Activity.objects.latest("id").verb == "core.issue_password"
 
 
+def test_an_issued_password_is_not_taken_as_ones_own(client, make_user):
+    bob = make_user("bob", "viewer")
+    User.objects.filter(pk=bob.pk).update(must_change_password=True)
+    client.force_login(bob)
+    old = "pass-bob-phrase"
+    same = {"old_password": old, "new_password1": old, "new_password2": old}
+    page = client.post(reverse("password_change"), same)
+    assert b"Choose another password than the old one." in page.content
+    bob.refresh_from_db()
+    assert bob.must_change_password
+    own = {**same, "new_password1": "my-own-phrase-4", "new_password2": "my-own-phrase-4"}
+    assert client.post(reverse("password_change"), own).status_code == 302
+    bob.refresh_from_db()
+    assert not bob.must_change_password
+
+
 def test_nobody_deletes_a_user(administrator, make_user):
     bob = make_user("bob")
     assert administrator.post(url(User, "delete", bob.pk), {"post": "yes"}).status_code == 403

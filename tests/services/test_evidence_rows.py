@@ -5,7 +5,7 @@ import pytest
 from evidence import hooks
 from evidence.models import EvidenceRevision, Supersession
 from evidence.selectors import pin_reasons, states_of
-from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
+from evidence.services import archive_row, clear_flag, confirm_flag, edit_lever, flag_row, restore_row, supersede_row
 from tests import factories as f
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
@@ -143,6 +143,19 @@ def test_one_person_can_not_lift_a_blocking_row_by_superseding_or_archiving(rows
     with pytest.raises(Refusal) as refused:
         archive_row(cleo, dead.code, reason="old")
     assert refused.value.code == "evidence.archive_blocking"
+
+
+@pytest.mark.parametrize("kind", ["replaces", "merges"])
+def test_a_blocking_row_is_not_superseded_by_one_that_blocks_something_else(cleo, kind):
+    dead = f.evidence_row(f.DEAD)
+    narrow = {**f.DEAD["scope"], "dtype": ["bfloat16"]}
+    other_lever = f.evidence_row(f.DEAD, lever="another-lever", title="Another kill")
+    for newer in (other_lever, f.evidence_row(f.DEAD, scope=narrow, title="A narrow kill")):
+        with pytest.raises(Refusal) as refused:
+            supersede_row(cleo, newer=newer.code, older=dead.code, kind=kind, reason="x")
+        assert refused.value.code == "evidence.supersession_disarms"
+    edit_lever(cleo, f.DEAD["lever"], name=dead.head.lever.name, parent="another-lever")
+    supersede_row(cleo, newer=other_lever.code, older=dead.code, kind=kind, reason="the lever above is dead")
 
 
 def test_archive_only_what_nobody_cites(rows, cleo, vita):

@@ -51,8 +51,8 @@ def _refuse_constant(name: str) -> None:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # one pass: a body may hold a million
         raise ValueError(f"the name {twice[:80]!r} is used twice in one object")
     return found
 

@@ -1,6 +1,10 @@
 """The frame's own pages: password change and health."""
 
+from typing import Any
+
 from django.contrib.auth import views as auth_views
+from django.contrib.auth.forms import PasswordChangeForm
+from django.core.exceptions import ValidationError
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
@@ -11,9 +15,22 @@ from v2kb.core.health import health_report
 from v2kb.core.services import password_changed
 
 
+class NewPasswordForm(PasswordChangeForm):
+    """A password that somebody else issued is not taken again as one's own."""
+
+    def clean(self) -> dict[str, Any]:
+        """The cleaned fields. Adds an error where the new password is the old one."""
+        cleaned = super().clean()
+        new = self.cleaned_data.get("new_password1")
+        if new and new == self.cleaned_data.get("old_password"):
+            self.add_error("new_password1", ValidationError("Choose another password than the old one.", "same"))
+        return cleaned
+
+
 class PasswordChange(auth_views.PasswordChangeView):
     """Change one's own password; a one-time password is spent by this."""
 
+    form_class = NewPasswordForm
     success_url = reverse_lazy("home")
 
     def form_valid(self, form) -> HttpResponse:

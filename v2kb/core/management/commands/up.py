@@ -1,5 +1,6 @@
 """`manage.py up`: everything on one machine. Web, run worker and reaper as children; Ctrl-C stops them all."""
 
+import contextlib
 import os
 import signal
 import socket
@@ -88,6 +89,8 @@ class Command(BaseCommand):
             raise CommandError(
                 f"{settings.DATA_DIR} can't be written ({error.strerror}). Set V2KB_DATA_DIR."
             ) from error
+        with contextlib.suppress(PermissionError):  # a folder of somebody else's: its permissions are theirs
+            settings.DATA_DIR.chmod(0o700)  # sessions in the database, keys of runs in the broker's messages
         call_command("migrate", verbosity=0)
         refuse_without_guards()
         if not static_files_are_current():
