@@ -192,6 +192,7 @@ def test_settings_for_rabbitmq_and_redis():
     assert rabbit.conf.worker_prefetch_multiplier == 1
     assert {q.queue_arguments["x-queue-type"] for q in rabbit.conf.task_queues} == {"quorum"}
     assert {q.queue_arguments["x-delivery-limit"] for q in rabbit.conf.task_queues} == {DELIVERY_LIMIT}
+    assert rabbit.conf.broker_heartbeat == 0, "a worker busy with one long run can't send heartbeats"
     redis = Celery("b")
     broker.configure(redis, "redis://localhost/0", "/nowhere")
     assert redis.conf.broker_transport_options["visibility_timeout"] >= 6 * 3600

@@ -49,6 +49,7 @@ def configure(app: Celery, broker_url: str, data_dir: Path | str, queues: Iterab
         options = {"visibility_timeout": VISIBILITY_TIMEOUT_S}
     elif scheme == "amqp":
         options = {"confirm_publish": True}
+        app.conf.broker_heartbeat = 0  # a solo worker at a long run sends none, and RabbitMQ would hang up on it
     app.conf.update(
         broker_url=broker_url,
         broker_transport_options={**options, "max_retries": 0},
