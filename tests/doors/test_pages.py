@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 
 # name -> (arguments, data that a designer could send, answer to a viewer)
 WRITES = {
-    "op_new": (lambda w: [], lambda w: {**initial_of(w.op.head.content), "slug": "new"}, 403),
+    "op_new": (lambda w: [], lambda w: {**initial_of(w.op.head.content), "slug": "another"}, 403),
     "op_edit": (lambda w: [w.op.slug], lambda w: initial_of(w.op.head.content) | {"title": "Other"}, 403),
     "op_stop": (lambda w: [w.op.slug], {"codes": "U1", "reason": "enough"}, 403),
     "spec_new": (lambda w: [], {"title": "New", "ops": "rmsnorm-cpu"}, 403),

@@ -379,7 +379,7 @@ BAD_KERNELS = [
 
 def test_kernels(client, world):
     for data, keeps in BAD_KERNELS:
-        good = {"slug": "new", "title": "New", "op": "rmsnorm-cpu", "basis": "exploratory"}
+        good = {"slug": "another", "title": "New", "op": "rmsnorm-cpu", "basis": "exploratory"}
         refused(client, url("kernel_new"), {**good, **data} if data else {}, keeps=keeps)
         assert Kernel.objects.count() == 2
 
