@@ -162,7 +162,7 @@ def _idle(lines: list[Any]) -> int:
 
 
 def _blocked(count: int) -> str:
-    return f"{count} block{'s' if count == 1 else ''}"
+    return "1 rule blocks" if count == 1 else f"{count} rules block"
 
 
 def _gate_line(line) -> dict[str, Any]:

@@ -30,6 +30,9 @@ COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-tex
 NARROW, WIDE = {"width": 380, "height": 900}, {"width": 1440, "height": 900}
 SECTIONS = ("overview", "smem", "sems", "roles", "granularity", "choices", "anchors")
 SIDEWAYS_PX = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+COUNT_SAVES = (
+    "window.saves = 0; document.getElementById('spec-form').addEventListener('htmx:trigger', () => window.saves++)"
+)
 PLOTS_FOLLOW_S = 4  # plots are drawn again a moment after the window changed
 WAIT_S = 20
 NORM = "row-norm"
@@ -224,6 +227,7 @@ def test_the_editor_saves_what_is_typed(page: Page, site: str, console, designer
     entered, opened = gate_of_saving
     page.goto(f"{site}/specs/S2/edit/overview/")
     title, idiom, why = (page.get_by_label(label, exact=True) for label in ("Title", "Engine idiom", "Why this engine"))
+    page.evaluate(COUNT_SAVES)
     opened.clear()
     title.fill("")
     title.press_sequentially("Typed title", delay=20)
@@ -233,6 +237,7 @@ def test_the_editor_saves_what_is_typed(page: Page, site: str, console, designer
     idiom.press_sequentially("typed idiom", delay=20)
     why.click()
     why.press_sequentially("!", delay=20)
+    until(page, lambda: page.evaluate("window.saves") > 1)
     opened.set()
     until(
         page,
