@@ -156,6 +156,13 @@ def test_an_issued_password_is_not_taken_as_ones_own(client, make_user):
     assert not bob.must_change_password
 
 
+def test_no_cache_between_keeps_what_one_user_sees(client, make_user):
+    client.force_login(make_user("bob", "viewer"))
+    for address in ("/", "/api/v1/me/", "/health/", "/nothing/"):
+        assert client.get(address)["Cache-Control"] == "private, no-cache", address
+    assert "no-store" in client.get(reverse("login"))["Cache-Control"]
+
+
 def test_nobody_deletes_a_user(administrator, make_user):
     bob = make_user("bob")
     assert administrator.post(url(User, "delete", bob.pk), {"post": "yes"}).status_code == 403

@@ -21,7 +21,10 @@ OPEN_NAMES = frozenset({"login", "logout", "help"})
 
 
 class RequestIdMiddleware:
-    """Gives each request an id that its activity lines carry, and a memory of the links it looked up."""
+    """Gives each request an id that its activity lines carry, and a memory of the links it looked up.
+
+    What is shown to one user is kept by no cache but their browser's, which asks again each time.
+    """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
@@ -31,6 +34,8 @@ class RequestIdMiddleware:
         with links_looked_up_once():
             response = self.get_response(request)
         response["X-Request-ID"] = request.request_id
+        if not response.has_header("Cache-Control"):  # static files are answered before this middleware
+            response["Cache-Control"] = "private, no-cache"
         return response
 
 
