@@ -1,6 +1,6 @@
 """Evaluating the gate for a stored revision and keeping its result."""
 
-from kernels.models import GateResult, SpecRevision
+from kernels.models import GateResult, Spec, SpecRevision
 from kernels.selectors.gate import evidence_snapshot, gate_context, inputs_document
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -33,6 +33,7 @@ def store_gate_result(revision: SpecRevision, *, lock: bool = False) -> tuple[Ga
 def evaluate_gate(actor: Actor, *, revision: SpecRevision) -> GateResult:
     """Ask the gate about a revision and keep the answer."""
     require_user(actor)
+    Spec.objects.select_for_update().get(pk=revision.spec_id)  # an approval under way looks for the newest result
     stored, result = store_gate_result(revision)
     record(
         actor,

@@ -9,6 +9,7 @@ from django.db import connection
 
 from kernels.models import Approval, Judgement, Kernel, Position, PreRegistration, Run, RunResult
 from kernels.services.dispatch import claim_run
+from kernels.services.gate import evaluate_gate
 from kernels.services.results import store_result
 from kernels.services.reviews import take_position
 from kernels.services.runs import submit_run
@@ -115,3 +116,17 @@ def test_one_name_taken_twice_at_once_is_a_conflict():
     refused = [answer for answer in answers if isinstance(answer, Refusal)]
     assert [refusal.status for refusal in refused] == [409]
     assert {refusal.code for refusal in refused} <= {"op.slug_taken", "database.taken"}
+
+
+def test_a_gate_evaluated_beside_an_approval_does_not_spoil_it():
+    row = f.evidence_row()
+    f.op()
+    revision = f.saved_revision(f.spec_content(row))
+    submit_spec(f.designer(), revision=revision)
+    onlooker, reviewer = f.actor("vera", "viewer"), f.reviewer()
+    answers = at_once(
+        lambda: take_position(reviewer, revision=revision, aspect="correctness", position="approve"),
+        *(lambda: evaluate_gate(onlooker, revision=revision) for _ in range(3)),
+    )
+    assert codes(answers) == ["", "", "", ""]
+    assert Approval.objects.get().gate_result.passed
