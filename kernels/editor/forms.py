@@ -131,6 +131,7 @@ def read_choice(data: QueryDict, choice: Mapping[str, Any], action: str) -> dict
     read["scope"] = {n: split_list(v) if n in SCOPE_LISTS else v for n, v in scope.items() if v}
     citations = _rows(data, "citations", CITATION)
     _apply_action(citations, "citations", action, {"target": "", "stance": "supports", "revision": ""})
+    _pin_newest(citations, action)
     read["citations"] = [_citation(row) for row in citations]
     acknowledged = _rows(data, "acknowledged", ACKNOWLEDGED)
     _apply_action(acknowledged, "acknowledged", action, {"code": "", "reason": ""})
@@ -141,6 +142,14 @@ def read_choice(data: QueryDict, choice: Mapping[str, Any], action: str) -> dict
     wave = {i.name: data.get(f"wave_quant.{i.name}", "").strip() for i in WAVE_QUANT}
     read["wave_quant"] = wave if any(wave.values()) else None
     return read
+
+
+def _pin_newest(citations: list[dict[str, str]], action: str) -> None:
+    """Forget the pin of the citation that "pin:citations:2" names; the head is pinned when a revision is saved."""
+    name, _, rest = action.partition(":")
+    index = rest.removeprefix("citations:")
+    if name == "pin" and index.isdigit() and int(index) < len(citations):
+        citations[int(index)]["revision"] = ""
 
 
 def _citation(row: dict[str, str]) -> dict[str, Any]:

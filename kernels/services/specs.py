@@ -6,6 +6,7 @@ from typing import Any
 from django.db.models import Max
 
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow
+from evidence.selectors import resolve_lever
 from kernels import policies
 from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
 from kernels.selectors.checks import blocking_findings, checks_document, report_of
@@ -185,7 +186,11 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
             "spec.not_newest", "Only the newest revision can be handed in.", facts={"head": spec.head.number}
         )
     if Submission.objects.filter(revision=revision).exists():
-        raise Conflict("spec.submitted", f"Revision {revision.number} is in review already.")
+        raise Conflict(
+            "spec.submitted",
+            f"Revision {revision.number} was handed in before, and nothing has changed since.",
+            fix="Change the spec first. Where evidence moved on, pin its newest revision in the choice that cites it.",
+        )
     errors = blocking_findings(checks_document(report_of(revision.content)))
     refuse_problems("spec.findings", [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors])
     submission = Submission.objects.create(revision=revision, user=actor.user)
@@ -194,9 +199,14 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
 
 
 def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `content` in which citations and acknowledgements without a revision point at the head."""
+    """A copy of `content` with names resolved: an alias to its lever, what is cited without a revision to its head."""
     document = copy.deepcopy(content)
-    for choice in document.get("choices") or []:
+    choices = document.get("choices")
+    for choice in choices if isinstance(choices, list) else []:
+        if not isinstance(choice, dict):
+            continue
+        if isinstance(choice.get("lever"), str) and (lever := resolve_lever(choice["lever"])):
+            choice["lever"] = lever.slug
         for citation in choice.get("citations") or []:
             if not isinstance(citation, dict) or citation.get("revision") not in PIN_TO_HEAD:
                 continue

@@ -65,7 +65,7 @@ def op_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "lanes": [{**lane, "empty": f"No {lane['verdict']} row touches this op."} for lane in evidence_touching(op)],
         "specs": [{"spec": spec, "status": statuses[spec.pk]} for spec in specs],
         "kernels": op.kernels.prefetch_related("versions"),
-        "anchors": op.anchors.all(),
+        "anchors": op.anchors.select_related("capture"),
         "stops": op.stops.select_related("user"),
         "contracts": op.contracts.select_related("author"),
         "activity": activity_of(op, 20),

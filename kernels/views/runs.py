@@ -9,9 +9,10 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST
 
+from evidence.models import RunReceipt
 from kernels import policies
 from kernels.forms import RunForm
-from kernels.models import Op, Run, Worker
+from kernels.models import KernelVersion, Op, PreRegistration, Run, Worker
 from kernels.plots import forest_plot, paired_plot, samples_plot
 from kernels.services import runs
 from v2kb.core.activity import activity_of
@@ -71,11 +72,13 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Send a run of one of an op's kernels."""
     policies.may_run(actor_from_request(request))
     op = get_object_or_404(Op.objects.select_related("head"), slug=slug)
+    kind, version, anchor = request.GET.get("kind", "validate"), request.GET.get("version"), request.GET.get("anchor")
     initial = {
-        "kind": request.GET.get("kind", "validate"),
-        "version": request.GET.get("version"),
-        "anchor": request.GET.get("anchor"),
+        **({} if request.method == "POST" else _registered(kind, version)),
+        "kind": kind,
+        "version": version or _only_anchor_version(op, kind),
         "idempotency_key": secrets.token_hex(8),
+        **({"anchor": anchor} if anchor else {}),
     }
     form = RunForm(request.POST or None, initial=initial, op=op)
     if request.method == "POST":
@@ -83,6 +86,23 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
         if run is not None:
             return redirect(run.get_absolute_url())
     return render(request, "kernels/run_form.html", {"form": form, "op": op}, status=422 if form.errors else 200)
+
+
+def _registered(kind: str, version: str | None) -> dict[str, Any]:
+    """Anchor, workloads and rounds that the version's sealed prediction names, for a perf run."""
+    if kind != Run.Kind.PERF or not (version or "").isdecimal():
+        return {}
+    sealed = PreRegistration.objects.filter(revision__versions=int(version)).first()
+    if sealed is None:
+        return {}
+    content = sealed.content
+    return {"anchor": content["anchor"], "workloads": content["cases"], "rounds": content["rounds"]}
+
+
+def _only_anchor_version(op: Op, kind: str) -> int | None:
+    """The version to capture, where the op has one kernel that was made for it."""
+    found = list(KernelVersion.objects.filter(kernel__op=op, kernel__basis="anchor").order_by("-number")[:2])
+    return found[0].pk if kind == Run.Kind.CAPTURE and len(found) == 1 else None
 
 
 def _live(run: Run) -> dict[str, Any]:
@@ -144,6 +164,7 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
         context["paired"] = paired_plot(run) if run.kind == Run.Kind.PERF else None
     if judgements:
         context["forest"] = forest_plot(judgements[0])
+        context["receipt"] = RunReceipt.objects.filter(run_id=public_id).select_related("row", "proposal").first()
     return render(request, "kernels/run_detail.html", context)
 
 

@@ -194,6 +194,7 @@ def _show(
         context["picture"] = smem_picture(pinned)
     if page == "sems":
         context["picture"] = sem_picture(pinned)
+    context["said"] = _places(context)
     template = "kernels/spec_edit.html"
     status = refusal.status if isinstance(refusal, Conflict) else 422 if refusal else 200
     if request.htmx and not request.htmx.boosted:
@@ -250,3 +251,14 @@ def _field_url(spec: Spec, path: str, document: dict[str, Any]) -> str:
             url = reverse("kernels:spec_edit_choice", args=[spec.code, choice_id])
             return f"{url}#f-{anchor_of(found.group(2))}"
     return f"{reverse('kernels:spec_edit', args=[spec.code, section_of_path(path)])}#f-{anchor_of(path)}"
+
+
+def _places(context: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every field and row of the page with what the rules say of it, so that autosave can renew the words beside it."""
+    lists = ("fields", "scope", "prediction", "wave_quant")
+    rows = [row for name in ("citations", "acknowledged", "symbol_rows") for row in context.get(name) or []]
+    rows += [row for table in context.get("tables") or [] for row in table["rows"]]
+    cells = [cell for name in lists for cell in context.get(name) or []]
+    cells += [cell for row in rows for cell in row["cells"]]
+    shown = [{"id": cell.id, "findings": cell.findings} for cell in cells if cell.input.kind != "hidden"]
+    return shown + [{"id": row["id"], "findings": row["findings"]} for row in rows]

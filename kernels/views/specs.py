@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_POST
 
 from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
-from kernels.models import Approval, Citation, Comment, Op, Spec, SpecRevision, Submission
+from kernels.models import Approval, Citation, Comment, Op, Run, Spec, SpecRevision, Submission
 from kernels.policies import REVIEWER_OF, is_contributor, may_design
 from kernels.selectors.checks import blocking_findings, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
@@ -86,6 +86,9 @@ def _show(
         "may_implement": has_role(actor, "implementer", "designer"),
         "activity": activity_of(spec, 20),
         "kernels": spec.kernels.all(),
+        "runs": Run.objects.filter(version__kernel__spec=spec)
+        .select_related("version")
+        .prefetch_related("judgements")[:8],
         "has_draft": spec.drafts.filter(user=request.user).exists(),
     }
     if revision is not None:

@@ -182,7 +182,7 @@ def estimate_document(found: Estimate, direction: str, level: float) -> dict[str
         "sd": decimal_text(found.sd),
         "sd_source": found.sd_source,
         "p_value": decimal_text(found.p_value()),
-        "detectable_percent": decimal_text(log_to_percent(detectable)),
+        "detectable_percent": decimal_text(None if detectable is None else -log_to_percent(-detectable)),
     }
 
 

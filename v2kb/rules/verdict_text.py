@@ -117,10 +117,10 @@ def _prediction_text(prereg: Prereg) -> str:
 
 
 def _detectable_text(found: Estimate, level: float) -> str:
-    effect = log_to_percent(minimum_detectable_effect(found.sd, found.n, level))
+    effect = minimum_detectable_effect(found.sd, found.n, level)
     if effect is None:
         return "Could have detected no effect of a plausible size."
-    return f"Could have detected {format_percent(effect, digits=1)}."
+    return f"Could have detected {format_percent(-log_to_percent(-effect), digits=1)}."
 
 
 def _largest_gain(verdict: Verdict) -> str:
