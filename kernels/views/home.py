@@ -10,14 +10,6 @@ from kernels.models import Run
 from v2kb.core.registry import SEARCHES
 
 SEARCH_LIMIT = 8
-SEARCH_ORDER = ("evidence", "specs", "ops", "kernels", "runs", "references")
-
-
-def _place(name: str) -> int:
-    """Where a kind of hits stands on the page: what decides first, documents last."""
-    return SEARCH_ORDER.index(name.lower()) if name.lower() in SEARCH_ORDER else len(SEARCH_ORDER)
-
-
 EXACT = ("code", "the code", "id")  # why a hit that names its thing is there
 FIRST = ("evidence", "specs", "ops", "kernels", "runs", "references")
 
@@ -36,7 +28,7 @@ def search(request: HttpRequest) -> HttpResponse:
     query = request.GET.get("q", "").strip()[:300]
     groups = []
     if query:
-        for name, find in sorted(SEARCHES.items(), key=lambda entry: _place(entry[0])):
+        for name, find in SEARCHES.items():
             hits = find(query, SEARCH_LIMIT)
             if hits:
                 groups.append({"name": name, "hits": hits})
