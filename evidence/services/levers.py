@@ -11,6 +11,7 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
+from v2kb.rules.evidence import is_blocking
 from v2kb.rules.names import lever_key, lever_slug
 
 MAX_NAME_CHARS = 200
@@ -57,15 +58,17 @@ def create_lever(
 def edit_lever(actor: Actor, slug: str, *, name: str, description: str = "", parent: str = "") -> Lever:
     """Change name, description and parent; the slug stays, and the old name stays an alias.
 
-    Raises as `create_lever`, and Refusal evidence.lever_cycle, evidence.no_change.
+    Raises as `create_lever`, and Refusal evidence.lever_cycle, evidence.lever_disarms, evidence.no_change.
     """
     require_lever_editor(actor)
     lever = find_lever(slug, lock=True)
     before = lever_document(lever)
     lever.name = _name(name, "name", "evidence.lever_name")
     lever.description = _description(description)
+    inherited = _ancestors(lever)
     lever.parent = find_lever(parent, field="parent") if parent else None
     _refuse_cycle(lever)
+    _refuse_disarming(lever, inherited - _ancestors(lever))
     _claim(lever, lever.name, field="name")
     if Lever.objects.exclude(pk=lever.pk).filter(name=lever.name).exists():
         raise Conflict(
@@ -77,6 +80,29 @@ def edit_lever(actor: Actor, slug: str, *, name: str, description: str = "", par
         raise Refusal("evidence.no_change", "Nothing was changed.", fix="Change a field, or leave the page.")
     record(actor, "evidence.edit_lever", lever, f"lever {lever.slug} changed", before=before, after=after)
     return lever
+
+
+def _ancestors(lever: Lever) -> set[int]:
+    """Ids of the levers above this one."""
+    found: set[int] = set()
+    above = lever.parent
+    while above is not None and above.pk not in found:
+        found.add(above.pk)
+        above = above.parent
+    return found
+
+
+def _refuse_disarming(lever: Lever, dropped: set[int]) -> None:
+    """Refuse a parent whose loss takes blocking DEAD rows off this lever: that is no one person's decision."""
+    rows = EvidenceRow.objects.select_related("head").filter(head__lever__in=dropped, head__verdict="DEAD")
+    codes = sorted(row.code for row in rows if is_blocking(row.head.content))
+    if codes:
+        raise Refusal(
+            "evidence.lever_disarms",
+            f"{', '.join(codes)} block{'s' if len(codes) == 1 else ''} {lever.name} through its parent.",
+            field="parent",
+            fix="Propose a change of those rows first; two people decide it.",
+        )
 
 
 @service("evidence.add_alias")

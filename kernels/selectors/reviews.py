@@ -1,17 +1,32 @@
 """Reading reviews: the positions that count, and what is missing for an approval, in sentences."""
 
 from kernels.models import Approval, Position, SpecRevision, Submission
+from kernels.policies import REVIEWER_OF
 from kernels.selectors.checks import blocking_findings
 from kernels.selectors.gate import gate_preview
+from v2kb.core.models import User
 from v2kb.rules.antiloop import GateResult
+
+
+def still_reviews(position: Position) -> bool:
+    """Whether the one who took a position is active and has the role for its aspect now."""
+    user = position.user
+    return user.is_active and REVIEWER_OF[position.aspect] in {group.name for group in user.groups.all()}
 
 
 def current_positions(revision: SpecRevision) -> list[Position]:
     """The newest position of each person and aspect."""
     newest: dict[tuple[int, str], Position] = {}
-    for position in revision.positions.select_related("user").order_by("id"):
+    positions = revision.positions.select_related("user").prefetch_related("user__groups").order_by("id")
+    for position in positions:
         newest[(position.user_id, position.aspect)] = position
     return list(newest.values())
+
+
+def approver_of(positions: list[Position]) -> User | None:
+    """Who approved on correctness and may still review; None while nobody did."""
+    wanted = (p for p in positions if p.aspect == "correctness" and p.position == Position.Kind.APPROVE)
+    return next((p.user for p in wanted if still_reviews(p)), None)
 
 
 def what_is_missing(revision: SpecRevision, gate: GateResult | None = None) -> list[str]:
@@ -28,7 +43,7 @@ def what_is_missing(revision: SpecRevision, gate: GateResult | None = None) -> l
     if broken:
         missing.append(f"Spec rules that fail or lack an input: {', '.join(broken)}.")
     positions = current_positions(revision)
-    if not any(p.aspect == "correctness" and p.position == Position.Kind.APPROVE for p in positions):
+    if approver_of(positions) is None:
         missing.append("Needs 1 approval for correctness by a reviewer who did not write any revision.")
     for position in positions:
         if position.position == Position.Kind.DISCUSS:

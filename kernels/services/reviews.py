@@ -12,7 +12,7 @@ from kernels.models import (
     Submission,
 )
 from kernels.selectors.checks import blocking_findings
-from kernels.selectors.reviews import current_positions, what_is_missing
+from kernels.selectors.reviews import approver_of, current_positions, what_is_missing
 from kernels.services.gate import store_gate_result
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -155,9 +155,7 @@ def close_quorum(actor: Actor, *, revision: SpecRevision) -> Approval:
 def _close_quorum(actor: Actor, revision: SpecRevision) -> Approval | None:
     """Write the approval if everything is there; the database checks the same conditions once more."""
     positions = current_positions(revision)
-    approver = next(
-        (p.user for p in positions if p.aspect == "correctness" and p.position == Position.Kind.APPROVE), None
-    )
+    approver = approver_of(positions)
     if approver is None or any(p.position == Position.Kind.DISCUSS for p in positions):
         return None
     if blocking_findings(revision.checks):

@@ -1,4 +1,4 @@
-"""The whole loop through services: evidence, spec, gate, approval, runs, judgement, proposal, acceptance, stale spec."""
+"""The whole loop through services: evidence, spec, gate, approval, runs, judgement, proposal, acceptance, staleness."""
 
 import pytest
 

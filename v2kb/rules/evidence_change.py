@@ -87,16 +87,14 @@ def weakens(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
 
 
 def acceptors_needed(old: dict[str, Any] | None, new: dict[str, Any]) -> int:
-    """Return how many people must accept a change: two between WIN and DEAD, and two to lift a blocking DEAD
-    row.
+    """Return how many people must accept a change: two between WIN and DEAD, two to disarm a blocking DEAD row.
 
-    The second keeps the first from being walked around through UNTESTED or a cause that does not block.
+    The second keeps the first from being walked around: through UNTESTED, a weaker cause, another lever, less scope.
     """
     if old is None:
         return 1
     turned = {old["verdict"], new["verdict"]} == {WIN, DEAD}
-    lifted = is_blocking(old) and not is_blocking(new)
-    return 2 if turned or lifted else 1
+    return 2 if turned or weakens(old, new) else 1
 
 
 def may_accept(
