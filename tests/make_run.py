@@ -1,4 +1,4 @@
-"""`python -m tests.make_run`: starts `make run` as a newcomer does, fetches the first page, stops it, looks for orphans."""
+"""`python -m tests.make_run`: starts `make run` as a newcomer does, fetches the first page, stops it, finds orphans."""
 
 import os
 import shutil

@@ -205,8 +205,7 @@ REST_KNOX = {"TOKEN_TTL": None, "AUTO_REFRESH": False, "TOKEN_LIMIT_PER_USER": 2
 SPECTACULAR_SETTINGS = {
     "TITLE": "v2kb",
     "DESCRIPTION": (
-        "Evidence, specs and verdicts for GPU kernel teams. "
-        "Every write goes through the same services as the pages."
+        "Evidence, specs and verdicts for GPU kernel teams. Every write goes through the same services as the pages."
     ),
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,

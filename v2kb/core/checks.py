@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from django.core.checks import CheckMessage, Error
-from django.core.management import call_command
+from django.core.checks import CheckMessage, Error, run_checks
+from django.core.management.base import SystemCheckError
 from django.db import DatabaseError
 
 from v2kb.core.guards.install import missing_triggers
@@ -33,4 +33,6 @@ def guards_are_in_place(databases: Sequence[str] | None = None, **_: object) -> 
 
 def refuse_without_guards() -> None:
     """Raise SystemCheckError unless every guard is in place; servers call it before they serve."""
-    call_command("check", deploy=True, tags=[GUARDS_TAG], databases=["default"], verbosity=0)
+    problems = run_checks(tags=[GUARDS_TAG], include_deployment_checks=True, databases=["default"])
+    if problems:
+        raise SystemCheckError("\n".join(f"{problem.msg} {problem.hint or ''}" for problem in problems))

@@ -6,7 +6,6 @@ from django.db import connections
 
 from v2kb.core.roles import ROLES
 
-
 CACHE_TABLE = "core_cache"
 
 

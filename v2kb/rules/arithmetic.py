@@ -151,9 +151,7 @@ class Parser:
                 "Group thousands by three digits, or drop it.",
             )
         message = (
-            "A closing parenthesis without an opening one."
-            if token.kind == ")"
-            else "An operator is missing here."
+            "A closing parenthesis without an opening one." if token.kind == ")" else "An operator is missing here."
         )
         raise ExpressionError(
             message, self.text, token.position, "Check the parentheses and operators before this place."
@@ -210,9 +208,7 @@ class Parser:
             if token.kind == "*":
                 result = value * right
             elif right == 0:
-                raise ExpressionError(
-                    "Division by zero.", self.text, token.position, "Check the value right of it."
-                )
+                raise ExpressionError("Division by zero.", self.text, token.position, "Check the value right of it.")
             elif token.kind == "/":
                 result = value / right
             else:

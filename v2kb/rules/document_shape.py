@@ -60,8 +60,7 @@ def text(limit: int, *, lines: bool = False, blank: str = "") -> Shape:
 
 
 def formula(*, blank: str = "", limit: int = 400) -> Shape:
-    """A size or count: an int or an expression over symbols. It is kept as text and evaluated by the rules.
-    """
+    """A size or count: an int or an expression over symbols. It is kept as text and evaluated by the rules."""
     as_text = text(limit, blank=blank)
 
     def read(value: Any, path: str, problems: Problems) -> str:

@@ -175,11 +175,7 @@ def plan(regions: Sequence[Region], geometry: Geometry = DEFAULT_GEOMETRY) -> Pl
         page_count=len(pages.whole | set(pages.spans)),
         total_bytes=sum(region.size_bytes for region in regions),
         high_byte=max(
-            (
-                p.page * geometry.page_bytes + p.offset_bytes + p.region.size_bytes
-                for p in placements
-                if p.page >= 0
-            ),
+            (p.page * geometry.page_bytes + p.offset_bytes + p.region.size_bytes for p in placements if p.page >= 0),
             default=0,
         ),
         geometry=geometry,
@@ -223,10 +219,6 @@ def pages_needed(regions: Sequence[Region], geometry: Geometry = DEFAULT_GEOMETR
     for index, region in enumerate(regions):
         check_region(index, region, geometry)
     packed = [region for region in regions if region.packable(geometry)]
-    whole = sum(
-        region.page_need(geometry)
-        for region in regions
-        if region.size_bytes and not region.packable(geometry)
-    )
+    whole = sum(region.page_need(geometry) for region in regions if region.size_bytes and not region.packable(geometry))
     endless = Geometry(geometry.page_bytes, len(packed), len(packed) * geometry.page_bytes)
     return whole + plan(packed, endless).page_count

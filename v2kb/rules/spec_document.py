@@ -128,9 +128,7 @@ _CHOICE = {
     "scope": _scope,
     "citations": shape.rows(shape.variant("kind", _CITATION), 50),
     "new_mechanism": _PROSE,
-    "acknowledged": shape.rows(
-        shape.record({"code": _IDENTIFIER, "revision": _IDENTIFIER, "reason": _LINE}), MAX_ROWS
-    ),
+    "acknowledged": shape.rows(shape.record({"code": _IDENTIFIER, "revision": _IDENTIFIER, "reason": _LINE}), MAX_ROWS),
     "prediction": shape.optional(shape.record(_PREDICTION)),
     "wave_quant": shape.optional(
         shape.record({name: shape.formula() for name in ("items", "tasks", "old_warps", "new_warps")})
@@ -147,9 +145,7 @@ _DOCUMENT = {
     "smem": shape.record(
         {"regions": shape.rows(shape.record(_REGION), MAX_ROWS), "queue": shape.rows(_IDENTIFIER, MAX_ROWS)}
     ),
-    "sems": shape.record(
-        {"rows": shape.rows(shape.record(_SEM), MAX_SEM_ROWS), "num_op_sems": shape.formula()}
-    ),
+    "sems": shape.record({"rows": shape.rows(shape.record(_SEM), MAX_SEM_ROWS), "num_op_sems": shape.formula()}),
     "roles": shape.record({"stages": shape.formula(), "rows": shape.rows(shape.record(_ROLE), 32)}),
     "granularity": shape.rows(shape.record(_GRANULARITY), 32),
     "choices": shape.rows(shape.record(_CHOICE), MAX_ROWS),
@@ -209,13 +205,9 @@ def _check_ids(items: list[dict[str, Any]], section: str, label: str, problems: 
     for index, item in enumerate(items):
         path = f"{section}[{index}].id"
         if not item["id"]:
-            shape.add_problem(
-                problems, path, f"The {label} has no id.", "Give it one; it stays over revisions."
-            )
+            shape.add_problem(problems, path, f"The {label} has no id.", "Give it one; it stays over revisions.")
         elif item["id"] in seen:
-            shape.add_problem(
-                problems, path, f"{item['id']} is used twice.", f"Give each {label} its own id."
-            )
+            shape.add_problem(problems, path, f"{item['id']} is used twice.", f"Give each {label} its own id.")
         seen.add(item["id"])
 
 
