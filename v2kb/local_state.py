@@ -14,7 +14,7 @@ def local_secret(data_dir: Path, name: str) -> str:
     try:
         return path.read_text(encoding="ascii").strip()
     except FileNotFoundError:
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         candidate = path.with_name(f".{name}.{os.getpid()}")
         candidate.touch(mode=0o600)
         candidate.write_text(secrets.token_urlsafe(48), encoding="ascii")
