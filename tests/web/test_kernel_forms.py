@@ -1,4 +1,4 @@
-"""Bad input in every form of ops, specs, reviews, kernels, runs and anchors: words and the typed text, never a fault.
+"""Bad input in every form of ops and specs, in addresses and in bodies: words and the typed text, never a fault.
 
 Nothing half-written stays either: whatever is refused leaves all rows of kernels as they were.
 """
@@ -6,63 +6,13 @@ Nothing half-written stays either: whatever is refused leaves all rows of kernel
 import html
 
 import pytest
-from django.apps import apps
-from django.core.files.uploadedfile import SimpleUploadedFile
-from django.urls import reverse
 
-from kernels.models import Comment, Kernel, KernelVersion, Op, OpStop, Run, Spec, SpecDraft, SpecRevision
+from kernels.models import Op, OpStop, Run, Spec, SpecDraft, SpecRevision
 from kernels.op_forms import initial_of
-from kernels.services.runs import submit_run
-from kernels.services.specs import open_draft, submit_spec
 from tests import factories as f
+from tests.web.bad_input import HUGE_INT, LONG, NUL, SCRIPT, everything, refused, url
 
 pytestmark = pytest.mark.django_db
-
-SCRIPT = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
-NUL = "a\x00b"
-LONG = "x" * 100_000
-HUGE_INT = "9" * 5000
-
-
-@pytest.fixture
-def world(client):
-    """A spec in review, a pinned anchor, a kernel, a queued run; the client is the designer."""
-    row, op = f.evidence_row(), f.op()
-    revision = f.saved_revision(f.spec_content(row))
-    submit_spec(f.designer(), revision=revision)
-    anchor = f.pinned_anchor(op)
-    version = f.kernel_version(op, slug="mine", basis=Kernel.Basis.EXPLORATORY)
-    run = submit_run(f.designer(), kind="validate", version=version)
-    open_draft(f.designer(), spec=revision.spec)
-    client.force_login(f.designer().user)
-    return {"row": row, "op": op, "spec": revision.spec, "revision": revision, "anchor": anchor, "version": version,
-            "run": run}  # fmt: skip
-
-
-def everything() -> dict[str, list]:
-    models = apps.get_app_config("kernels").get_models()
-    return {model._meta.label: list(model.objects.order_by("pk").values()) for model in models}
-
-
-def refused(client, url, data, *, keeps: str = "", status=(422,), before=None) -> str:
-    """Post `data`; it must be refused with words, the typed text shown again, and nothing written. The page."""
-    before = before or everything()
-    response = client.post(url, {"csrfmiddlewaretoken": "x", **data})
-    page = response.content.decode()
-    assert response.status_code in status, (response.status_code, {k: str(v)[:80] for k, v in data.items()})
-    assert everything() == before
-    assert "<script>alert(1)" not in page
-    assert "<img src=x" not in page
-    assert "Traceback" not in page
-    if keeps:
-        assert html.escape(keeps) in page or keeps in html.unescape(page), (
-            f"{keeps[:60]!r} was lost of {str(data)[:200]}"
-        )
-    return page
-
-
-def url(name, *args):
-    return reverse(f"kernels:{name}", args=args)
 
 
 # --- ops ---
@@ -101,9 +51,9 @@ BAD_CONTRACTS = [
 
 
 @pytest.mark.parametrize("name", ["op_new", "op_edit"])
-def test_contracts(client, world, name):
-    good = {**initial_of(world["op"].head.content), "slug": "another", "title": "Another title"}
-    address = url(name) if name == "op_new" else url(name, world["op"].slug)
+def test_contracts(client, forms_world, name):
+    good = {**initial_of(forms_world["op"].head.content), "slug": "another", "title": "Another title"}
+    address = url(name) if name == "op_new" else url(name, forms_world["op"].slug)
     for field, value, keeps in BAD_CONTRACTS:
         if name == "op_new" or field != "slug":
             shown = refused(client, address, {**good, field: value}, keeps=keeps)
@@ -111,8 +61,8 @@ def test_contracts(client, world, name):
             assert "error" in shown
 
 
-def test_a_contract_with_scripts_in_its_words_is_shown_as_text(client, world):
-    good = {**initial_of(world["op"].head.content), "title": SCRIPT, "levers": SCRIPT, "producers": SCRIPT}
+def test_a_contract_with_scripts_in_its_words_is_shown_as_text(client, forms_world):
+    good = {**initial_of(forms_world["op"].head.content), "title": SCRIPT, "levers": SCRIPT, "producers": SCRIPT}
     assert client.post(url("op_edit", "rmsnorm-cpu"), good).status_code == 302
     for page in (url("op_detail", "rmsnorm-cpu"), url("op_list"), url("op_edit", "rmsnorm-cpu"), url("run_list")):
         shown = client.get(page).content.decode()
@@ -120,9 +70,9 @@ def test_a_contract_with_scripts_in_its_words_is_shown_as_text(client, world):
         assert "<img src=x" not in shown
 
 
-def test_a_contract_on_a_stale_base_is_kept_on_the_page(client, world):
-    data = {**initial_of(world["op"].head.content), "base": "0" * 64, "title": "Typed for a long time"}
-    page = refused(client, url("op_edit", world["op"].slug), data, keeps="Typed for a long time")
+def test_a_contract_on_a_stale_base_is_kept_on_the_page(client, forms_world):
+    data = {**initial_of(forms_world["op"].head.content), "base": "0" * 64, "title": "Typed for a long time"}
+    page = refused(client, url("op_edit", forms_world["op"].slug), data, keeps="Typed for a long time")
     assert "newer contract" in page
 
 
@@ -140,7 +90,7 @@ BAD_STOPS = [
 ]
 
 
-def test_stopping(client, world):
+def test_stopping(client, forms_world):
     for data, keeps in BAD_STOPS:
         refused(client, url("op_stop", "rmsnorm-cpu"), data, keeps=keeps)
         assert not OpStop.objects.exists()
@@ -162,7 +112,7 @@ BAD_SPECS = [
 ]
 
 
-def test_beginning_a_spec(client, world):
+def test_beginning_a_spec(client, forms_world):
     for data, keeps in BAD_SPECS:
         refused(client, url("spec_new"), data, keeps=keeps)
         assert Spec.objects.count() == 1
@@ -185,7 +135,7 @@ TYPED = {
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_draft_takes_anything_shows_it_again_and_says_what_is_wrong(client, world, section):
+def test_a_draft_takes_anything_shows_it_again_and_says_what_is_wrong(client, forms_world, section):
     """The editor stores what was typed, right or wrong; only a revision is checked."""
     address = url("spec_edit", "S1", section)
     draft = SpecDraft.objects.get(user=f.designer().user)
@@ -200,7 +150,7 @@ def test_a_draft_takes_anything_shows_it_again_and_says_what_is_wrong(client, wo
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_odd_numbers_of_rows_and_versions(client, world, section):
+def test_odd_numbers_of_rows_and_versions(client, forms_world, section):
     for number in ("", "x", "-1", "1.5", HUGE_INT, "\u00b2", "\u0663", "1e9"):
         address = url("spec_edit", "S1", section)
         totals = {
@@ -233,7 +183,7 @@ def test_odd_numbers_of_rows_and_versions(client, world, section):
         {"title": LONG, "rationale": LONG},
     ],
 )  # fmt: skip
-def test_a_choice_takes_anything_too(client, world, data):
+def test_a_choice_takes_anything_too(client, forms_world, data):
     address = url("spec_edit_choice", "S1", "C1")
     draft = SpecDraft.objects.get(user=f.designer().user)
     assert client.post(address, {"version": draft.version, **data}).status_code == 302
@@ -248,7 +198,7 @@ def test_a_choice_takes_anything_too(client, world, data):
         assert SpecDraft.objects.get(user=f.designer().user).content == draft.content
 
 
-def test_a_draft_that_is_too_large_stays_on_the_page(client, world):
+def test_a_draft_that_is_too_large_stays_on_the_page(client, forms_world):
     address = url("spec_edit", "S1", "overview")
     draft = SpecDraft.objects.get(user=f.designer().user)
     text = "word " * 300_000
@@ -258,7 +208,7 @@ def test_a_draft_that_is_too_large_stays_on_the_page(client, world):
     assert SpecDraft.objects.get(user=f.designer().user).content == draft.content
 
 
-def test_unknown_sections_choices_and_specs_are_404(client, world):
+def test_unknown_sections_choices_and_specs_are_404(client, forms_world):
     for address in (
         url("spec_edit", "S1", "nothing"),
         url("spec_edit_choice", "S1", "C99"),
@@ -280,222 +230,13 @@ def test_unknown_sections_choices_and_specs_are_404(client, world):
 ODD_VERSIONS = ["", "x", "0", "-1", HUGE_INT, "\u00b2"]
 
 
-def test_finishing_with_an_odd_version_is_a_conflict_and_the_draft_stays(client, world):
+def test_finishing_with_an_odd_version_is_a_conflict_and_the_draft_stays(client, forms_world):
     for version in ODD_VERSIONS:
         before = everything()
         answer = client.post(url("spec_finish", "S1"), {"version": version, "reason": SCRIPT})
         assert answer.status_code == 409
         assert b"<script>alert(1)" not in answer.content
         assert everything() == before
-
-
-# --- reviews ---
-
-
-BAD_COMMENTS = [
-    ({}, ""),
-    ({"place": "C1", "text": ""}, ""),
-    ({"place": "C1", "text": "   "}, ""),
-    ({"place": "", "text": "my long question"}, "my long question"),
-    ({"place": "C77", "text": "my long question"}, "my long question"),
-    ({"place": SCRIPT, "text": SCRIPT}, SCRIPT),
-    ({"place": "C1", "text": "x" * 20_001}, ""),
-    ({"place": "C1", "text": NUL}, ""),
-    ({"place": "C1", "text": "my long question", "parent": "99"}, "my long question"),
-    ({"place": "C1", "text": "my long question", "parent": HUGE_INT}, "my long question"),
-    ({"place": "C1", "text": "my long question", "parent": "9" * 25}, "my long question"),
-    ({"place": "C1", "text": "my long question", "parent": "x"}, "my long question"),
-    ({"place": "C1", "text": "my long question", "quote": "x" * 2001}, "my long question"),
-]
-
-
-def test_comments(client, world):
-    for data, keeps in BAD_COMMENTS:
-        refused(client, url("spec_comment", "S1", 1), data, keeps=keeps)
-
-
-def test_markdown_with_scripts_in_a_comment_shows_as_text(client, world):
-    text = f"{SCRIPT}\n\n[link](javascript:alert(1)) ![x](javascript:alert(2))\n\n<iframe src=//x></iframe>"
-    client.post(url("spec_comment", "S1", 1), {"place": "C1", "text": text})
-    assert Comment.objects.get().text == text
-    page = client.get(url("spec_detail", "S1")).content.decode()
-    for bad in ("<script>alert", "<img src=x", "<iframe", 'href="javascript', 'src="javascript'):
-        assert bad not in page
-
-
-BAD_POSITIONS = [
-    ({}, ""),
-    ({"aspect": "beauty", "position": "approve", "note": "my note"}, "my note"),
-    ({"aspect": "correctness", "position": "love", "note": "my note"}, "my note"),
-    ({"aspect": "correctness", "position": "discuss", "note": ""}, ""),
-    ({"aspect": "correctness", "position": "discuss", "note": "x" * 4001}, ""),
-    ({"aspect": "correctness", "position": "discuss", "note": NUL}, ""),
-    ({"aspect": SCRIPT, "position": SCRIPT, "note": SCRIPT}, SCRIPT),
-]
-
-
-def test_positions(client, world):
-    for data, keeps in BAD_POSITIONS:
-        client.force_login(f.reviewer().user)
-        refused(client, url("spec_position", "S1", 1), data, keeps=keeps)
-
-
-BAD_SIGNATURES = [
-    ({}, 422, ""),
-    ({"choice_id": "C1", "reason": ""}, 422, ""),
-    ({"choice_id": "C9", "reason": "my reason"}, 404, ""),
-    ({"choice_id": "x" * 30, "reason": "my reason"}, 422, ""),
-    ({"choice_id": "C1", "reason": NUL}, 422, ""),
-    ({"choice_id": SCRIPT, "reason": SCRIPT}, 422, ""),
-]
-
-
-def test_signatures(client, world):
-    for data, status, keeps in BAD_SIGNATURES:
-        client.force_login(f.curator().user)
-        refused(client, url("spec_sign", "S1", 1), data, keeps=keeps, status=(status,))
-
-
-# --- kernels ---
-
-
-BAD_KERNELS = [
-    ({}, ""),
-    ({"slug": "a b", "title": "My kernel"}, "My kernel"),
-    ({"slug": SCRIPT, "title": SCRIPT}, SCRIPT),
-    ({"slug": "x" * 81}, "x" * 81),
-    ({"title": "x" * 201}, ""),
-    ({"slug": NUL, "title": NUL}, ""),
-    ({"slug": "mine", "title": "My kernel"}, "My kernel"),
-    ({"op": "nowhere", "title": "My kernel"}, "My kernel"),
-    ({"op": NUL, "title": "My kernel"}, "My kernel"),
-    ({"basis": "magic", "title": "My kernel"}, "My kernel"),
-    ({"basis": "spec", "title": "My kernel"}, "My kernel"),
-    ({"basis": "spec", "spec": "S1", "title": "My kernel"}, "My kernel"),
-    ({"basis": "spec", "spec": "S99", "title": "My kernel"}, "My kernel"),
-    ({"basis": "adopted", "spec": "S1", "title": "My kernel"}, "My kernel"),
-]
-
-
-def test_kernels(client, world):
-    for data, keeps in BAD_KERNELS:
-        good = {"slug": "another", "title": "New", "op": "rmsnorm-cpu", "basis": "exploratory"}
-        refused(client, url("kernel_new"), {**good, **data} if data else {}, keeps=keeps)
-        assert Kernel.objects.count() == 2
-
-
-SOURCE = "def run(inputs):\n    return dict(inputs)\n"
-
-
-BAD_SOURCES = [
-    ({}, ""),
-    ({"entry": "", "source": SOURCE}, SOURCE),
-    ({"entry": "kernel.py", "source": SOURCE}, SOURCE),
-    ({"entry": "../kernel.py:run", "source": SOURCE}, SOURCE),
-    ({"entry": "/etc/passwd:run", "source": SOURCE}, SOURCE),
-    ({"entry": SCRIPT, "source": SCRIPT}, SCRIPT),
-    ({"entry": "kernel.py:run" + "x" * 300, "source": SOURCE}, SOURCE),
-    ({"entry": "kernel.py:run", "source": ""}, ""),
-    ({"entry": "kernel.py:run", "source": " \n "}, ""),
-    ({"entry": "kernel.py:run", "source": NUL}, ""),
-    ({"entry": "kernel.py:run", "source": "#" * (512 * 1024 + 1)}, ""),
-    ({"entry": "kernel.py:run", "source": SOURCE, "note": "x" * 4001}, SOURCE),
-    ({"entry": "kernel.py:run", "source": f.SOURCE.decode()}, f.SOURCE.decode()),
-]
-
-
-def test_versions_from_pasted_source(client, world):
-    for data, keeps in BAD_SOURCES:
-        refused(client, url("version_new", "mine"), data, keeps=keeps)
-
-
-BAD_UPLOADS = [
-    ("kernel.py", b"\xff\xfe not text"),
-    ("kernel.py", b""),
-    ("other.py", b"x = 1\n"),
-    ("a b.py", b"x = 1\n"),
-    ("<script>.py", b"x = 1\n"),
-    ("kernel.py", b"#" * (2 * 1024 * 1024 + 1)),
-]
-
-
-def test_versions_from_uploads(client, world):
-    for name, content in BAD_UPLOADS:
-        data = {"entry": "kernel.py:run", "note": "my note", "files": [SimpleUploadedFile(name, content)]}
-        refused(client, url("version_new", "mine"), data, keeps="my note", status=(422, 400))
-        assert KernelVersion.objects.count() == 2
-
-
-def test_a_text_where_files_belong_and_two_files_of_one_name(client, world):
-    refused(client, url("version_new", "mine"), {"entry": "kernel.py:run", "files": "kernel.py"})
-    twice = [SimpleUploadedFile("kernel.py", b"x = 1\n"), SimpleUploadedFile("kernel.py", b"x = 2\n")]
-    page = refused(client, url("version_new", "mine"), {"entry": "kernel.py:run", "files": twice})
-    assert "kernel.py is there twice" in page
-    both = {"entry": "kernel.py:run", "source": SOURCE, "files": [SimpleUploadedFile("kernel.py", b"x = 1\n")]}
-    refused(client, url("version_new", "mine"), both, keeps=SOURCE)
-
-
-# --- runs and anchors ---
-
-
-BAD_RUNS = [
-    {"kind": "song"},
-    {"version": "99"},
-    {"version": HUGE_INT},
-    {"version": "x"},
-    {"version": NUL},
-    {"version": ""},
-    {"kind": "perf"},
-    {"kind": "perf", "anchor": "nowhere"},
-    {"kind": "perf", "anchor": NUL},
-    {"kind": "capture"},
-    {"anchor": "naive"},
-    {"workloads": ["nowhere"]},
-    {"workloads": [SCRIPT]},
-    {"rounds": ""},
-    {"rounds": "x"},
-    {"rounds": "1.5"},
-    {"kind": "capture", "anchor": "naive", "rounds": "2"},
-    {"kind": "capture", "anchor": "naive", "rounds": HUGE_INT},
-    {"kind": "capture", "anchor": "naive", "rounds": "-3"},
-    {"kind": "capture", "anchor": "naive", "launches": "9" * 30},
-    {"launches": "many"},
-    {"queue": "gpu.sm_1"},
-    {"idempotency_key": "x" * 81},
-    {"idempotency_key": NUL},
-]
-
-
-def test_runs(client, world):
-    for data in BAD_RUNS:
-        good = {"kind": "validate", "version": world["version"].pk, "rounds": "5", "launches": "30"}
-        refused(client, url("run_new", "rmsnorm-cpu"), {**good, **data})
-
-
-BAD_ANCHORS = [
-    ({}, ""),
-    ({"name": "a b", "method": "my method"}, "my method"),
-    ({"name": "naive", "method": "my method"}, "my method"),
-    ({"name": "x" * 81, "method": "my method"}, "my method"),
-    ({"name": "new", "method": ""}, ""),
-    ({"name": "new", "method": "x" * 301}, ""),
-    ({"name": SCRIPT, "method": SCRIPT}, SCRIPT),
-    ({"name": NUL, "method": NUL}, ""),
-]
-
-
-def test_anchors(client, world):
-    for data, keeps in BAD_ANCHORS:
-        refused(client, url("anchor_new", "rmsnorm-cpu"), data, keeps=keeps)
-
-
-NO_REASONS = ["", "  ", NUL]
-
-
-def test_marking_an_anchor_stale_wants_a_reason(client, world):
-    for reason in NO_REASONS:
-        page = refused(client, url("anchor_stale", "naive"), {"reason": reason})
-        assert "reason" in page.lower() or "what moved" in page or "characters" in page
 
 
 # --- addresses and bodies ---
@@ -508,7 +249,7 @@ ODD_QUERIES = (
 
 
 @pytest.mark.parametrize("name", ["op_list", "spec_list", "kernel_list", "run_list", "anchor_list", "worker_list"])
-def test_odd_queries_of_lists(client, world, name):
+def test_odd_queries_of_lists(client, forms_world, name):
     for query in ODD_QUERIES:
         assert client.get(f"{url(name)}?{query}").status_code == (400 if "%00" in query else 200), query
 
@@ -516,13 +257,13 @@ def test_odd_queries_of_lists(client, world, name):
 ADDRESSES_WITH_NUL = ["/ops/%00/", "/specs/S%00/", "/runs/%00/", "/kernels/a%00/", "/evidence/rows/%00/"]
 
 
-def test_a_nul_in_an_address(client, world):
+def test_a_nul_in_an_address(client, forms_world):
     for path in ADDRESSES_WITH_NUL:
         assert client.get(path).status_code in (400, 404)
 
 
 @pytest.mark.parametrize("body", [b"", b"\xff\xfe\x00", b"title=%FF%FE&ops=%00", b"{" * 1000, b"--x\r\nbroken"])
-def test_bodies_that_are_no_form(client, world, body):
+def test_bodies_that_are_no_form(client, forms_world, body):
     before = everything()
     addresses = [
         url("spec_new"),
@@ -542,7 +283,7 @@ def test_bodies_that_are_no_form(client, world, body):
     assert everything() == before
 
 
-def test_too_many_fields_are_a_400(client, world):
+def test_too_many_fields_are_a_400(client, forms_world):
     data = {f"f{n}": "" for n in range(5001)}
     assert client.post(url("spec_new"), data).status_code == 400
     assert (Op.objects.count(), Run.objects.count()) == (1, 2)
