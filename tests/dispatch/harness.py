@@ -1,6 +1,7 @@
 """Worker processes on the broker under test, and how the tests wait: on database rows, never on the clock alone."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,6 +105,7 @@ class WorkerProcess:
             self.process.wait(30)
         except subprocess.TimeoutExpired:
             self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def living(processes: list[psutil.Process]) -> list[psutil.Process]:
