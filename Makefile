@@ -10,7 +10,7 @@ run: web-environment  ## web, database, starter data, worker on this machine; pr
 	@exec $(BIN)/python manage.py up
 
 test: test-environment  ## every test that needs no outside service
-	$(BIN)/python -m pytest -m "not services and not browser" -n auto
+	$(BIN)/python -m pytest -m "not services and not browser" -n auto --durations=20
 
 services-test: test-environment  ## the same on PostgreSQL, and the dispatch tests on RabbitMQ and Redis
 	$(BIN)/python -m tests.services_run
