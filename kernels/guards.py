@@ -1,6 +1,6 @@
 """What the database refuses of this app's tables."""
 
-from v2kb.core.guards import Immutable, TriggerGuard, register
+from v2kb.core.guards import Immutable, TriggerGuard, head_moves_forward, register
 
 register(
     *(
@@ -23,6 +23,30 @@ register(
             "runresult",
             "judgement",
         )
+    ),
+    head_moves_forward("kernels_op", "kernels_opcontract"),
+    head_moves_forward("kernels_spec", "kernels_specrevision"),
+    TriggerGuard(
+        table="kernels_run",
+        name="over",
+        code="database.run_over",
+        message="A run that is over keeps its state, outcome and job.",
+        refuse_when=(
+            "OLD.state IN ('finished', 'cancelled') AND "
+            "(NEW.state <> OLD.state OR NEW.outcome <> OLD.outcome OR NEW.job <> OLD.job)"
+        ),
+        event="UPDATE",
+    ),
+    TriggerGuard(
+        table="kernels_anchor",
+        name="pinned",
+        code="database.anchor_pinned",
+        message="The values of a pinned anchor change with a new capture only.",
+        refuse_when=(
+            "OLD.state = 'PINNED' AND NEW.state = 'PINNED' AND NEW.capture_id = OLD.capture_id "
+            'AND NEW."values" <> OLD."values"'
+        ),
+        event="UPDATE",
     ),
     TriggerGuard(
         table="kernels_approval",

@@ -61,13 +61,14 @@ class Immutable:
 
 @dataclass(frozen=True)
 class TriggerGuard:
-    """A condition on inserted rows: `refuse_when` is SQL over NEW, the same text for both databases."""
+    """A condition on inserted or updated rows: `refuse_when` is SQL over NEW and OLD, the same for both databases."""
 
     table: str
     name: str
     code: str
     message: str
     refuse_when: str
+    event: str = "INSERT"
 
     def statements(self, vendor: str) -> dict[str, str]:
         trigger = f"guard_{self.table}_{self.name}"
@@ -75,7 +76,7 @@ class TriggerGuard:
         if vendor == "sqlite":
             return {
                 trigger: (
-                    f"CREATE TRIGGER {trigger} BEFORE INSERT ON {self.table} WHEN {self.refuse_when} "
+                    f"CREATE TRIGGER {trigger} BEFORE {self.event} ON {self.table} WHEN {self.refuse_when} "
                     f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
                 )
             }
@@ -85,9 +86,29 @@ class TriggerGuard:
                 f"IF {self.refuse_when} THEN "
                 f"RAISE EXCEPTION '{text}' USING ERRCODE = 'integrity_constraint_violation'; "
                 f"END IF; RETURN NEW; END $$; "
-                f"CREATE TRIGGER {trigger} BEFORE INSERT ON {self.table} FOR EACH ROW EXECUTE FUNCTION {trigger}();"
+                f"CREATE TRIGGER {trigger} BEFORE {self.event} ON {self.table} "
+                f"FOR EACH ROW EXECUTE FUNCTION {trigger}();"
             )
         }
+
+
+def head_moves_forward(table: str, revisions: str) -> TriggerGuard:
+    """The head of a row of `table` moves to a later revision only, never back and never away."""
+
+    def number(which: str) -> str:
+        return f"(SELECT r.number FROM {revisions} r WHERE r.id = {which}.head_id)"
+
+    return TriggerGuard(
+        table=table,
+        name="head",
+        code="database.head_moved_back",
+        message="A head moves to a later revision only.",
+        refuse_when=(
+            "OLD.head_id IS NOT NULL AND (NEW.head_id IS NULL OR "
+            f"(NEW.head_id <> OLD.head_id AND {number('NEW')} <= {number('OLD')}))"
+        ),
+        event="UPDATE",
+    )
 
 
 GUARDS: list[Guard] = []
