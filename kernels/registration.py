@@ -68,8 +68,8 @@ def own_specs_waiting(user: User) -> list[dict[str, Any]]:
     turns = [
         {
             "title": f"{spec} is stale",
-            "why": statuses[spec.pk].reason,
-            "since": spec.head.created_at,
+            "why": statuses[spec.pk].reason.rstrip("."),
+            "since": min(pin.since for pin in statuses[spec.pk].moved),
             "url": spec.get_absolute_url(),
         }
         for spec in specs

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
 from django.db.models import Prefetch
 
@@ -16,13 +18,14 @@ MAY_BUILD = (APPROVED, READY)
 
 @dataclass(frozen=True)
 class MovedPin:
-    """An evidence row that changed materially since an approved revision pinned it."""
+    """An evidence row that changed materially since an approved revision pinned it; `since` is its head's time."""
 
     choice_id: str
     code: str
     pinned_number: int
     head_number: int
     sentences: tuple[str, ...]
+    since: datetime
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,13 @@ def _anchor_names(revision: SpecRevision) -> list[str]:
         for choice in revision.content["choices"]
         if choice["polarity"] == "adopts" and choice["prediction"]
     ]
+
+
+def anchor_states(document: dict[str, Any]) -> list[tuple[str, str]]:
+    """(state, name) of each anchor that a spec document plans with; UNVERIFIED where nobody has named it yet."""
+    names = [anchor["name"] for anchor in document["anchors"]]
+    known = dict(Anchor.objects.filter(name__in=names).values_list("name", "state")) if names else {}
+    return [(known.get(name, Anchor.State.UNVERIFIED), name) for name in names]
 
 
 def _stops(specs: list[Spec]) -> dict[int, str]:
@@ -130,7 +140,7 @@ def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, .
         )
         if reasons:
             sentences = tuple(reason.sentence for reason in reasons)
-            pin = MovedPin(citation.choice_id, row.code, pinned.number, row.head.number, sentences)
+            pin = MovedPin(citation.choice_id, row.code, pinned.number, row.head.number, sentences, row.head.created_at)
             moved.setdefault(citation.revision_id, []).append(pin)
     return {key: tuple(pins) for key, pins in moved.items()}
 

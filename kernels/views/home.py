@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evidence.models import EvidenceRevision
-from kernels.models import Run
+from kernels.models import Run, SpecDraft
 from v2kb.core.registry import SEARCHES
 
 SEARCH_LIMIT = 8
@@ -15,12 +15,14 @@ FIRST = ("evidence", "specs", "ops", "kernels", "runs", "references")
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """What waits for me and why, runs in flight, newest verdicts."""
+    """What waits for me and why, my drafts, runs in flight, newest verdicts."""
     runs = Run.objects.select_related("version__kernel", "op").prefetch_related("judgements")
     running = runs.filter(state__in=["queued", "claimed", "running"])[:20]
     newest = EvidenceRevision.objects.select_related("row", "lever").order_by("-created_at", "-id")[:8]
     recent = runs.filter(state="finished")[:8]
-    return render(request, "kernels/home.html", {"running": running, "newest": newest, "recent": recent})
+    drafts = SpecDraft.objects.filter(user=request.user).select_related("spec").order_by("-updated_at")[:8]
+    context = {"running": running, "newest": newest, "recent": recent, "drafts": drafts}
+    return render(request, "kernels/home.html", context)
 
 
 def search(request: HttpRequest) -> HttpResponse:

@@ -13,7 +13,8 @@ from evidence.models import RunReceipt
 from kernels import policies
 from kernels.forms import RunForm
 from kernels.models import KernelVersion, Op, PreRegistration, Run, Worker
-from kernels.plots import forest_plot, paired_plot, samples_plot
+from kernels.plots import NS_PER_US, forest_plot, paired_plot, samples_plot
+from kernels.selectors.sessions import anchor_values
 from kernels.services import runs
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
@@ -161,11 +162,24 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     }
     if result is not None and result.content["rounds"]:
         context["samples"] = samples_plot(run)
+        context["captured"] = _captured(run) if run.kind == Run.Kind.CAPTURE else None
         context["paired"] = paired_plot(run) if run.kind == Run.Kind.PERF else None
     if judgements:
         context["forest"] = forest_plot(judgements[0])
         context["receipt"] = RunReceipt.objects.filter(run_id=public_id).select_related("row", "proposal").first()
     return render(request, "kernels/run_detail.html", context)
+
+
+def _captured(run: Run) -> list[dict[str, Any]]:
+    """Per workload what a capture measured, in microseconds."""
+    return [
+        {
+            "workload": workload,
+            "runs": value["runs"],
+            **{f"{name}_us": int(value[f"{name}_ns"]) / NS_PER_US for name in ("median", "low", "high")},
+        }
+        for workload, value in anchor_values(run).items()
+    ]
 
 
 def _case_rows(cases: list[dict[str, Any]], tolerance: dict[str, str]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from kernels.policies import REVIEWER_OF, is_contributor, may_design
 from kernels.selectors.checks import blocking_findings, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.reviews import current_positions, what_is_missing
-from kernels.selectors.specs import spec_status, spec_statuses
+from kernels.selectors.specs import anchor_states, spec_status, spec_statuses
 from kernels.services import gate, reviews, specs
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
@@ -118,6 +118,7 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision) -> dict[str, An
         "preregistrations": revision.preregistrations.all(),
         "findings": revision.checks.get("findings", []),
         "blocking": blocking_findings(revision.checks),
+        "anchor_states": anchor_states(revision.content),
         "smem": smem_picture(revision.content),
         "sems": sem_picture(revision.content),
         "contributor": contributor,
