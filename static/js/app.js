@@ -103,7 +103,7 @@ function removeRow(event, button) {
 }
 
 // ---- autosave: a form with data-autosave="id of its indicator" ----
-const clock = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const clock = () => new Date().toLocaleTimeString([], { hour: "2-digit", minute: "2-digit", hour12: false });
 
 function autosave(form, state, text) {
   const indicator = document.getElementById(form.dataset.autosave);
