@@ -172,7 +172,10 @@ document.addEventListener("htmx:afterSettle", (event) => {
   const said = part.matches("[data-announce]") ? part : part.querySelector("[data-announce]");
   if (said) announce(said.dataset.announce || said.textContent.trim());
   const problem = part.querySelector("[data-error-summary]");
-  if (problem && event.detail.elt && event.detail.xhr?.status === 422 && !autosaveForm(event.detail.requestConfig?.elt)) return problem.focus();
+  const request = event.detail.requestConfig;
+  // A refused autosave leaves the cursor where the person types; a refused submit shows what is wrong.
+  const typing = autosaveForm(request?.elt) && request?.triggeringEvent?.type !== "submit";
+  if (problem && event.detail.elt && event.detail.xhr?.status === 422 && !typing) return problem.focus();
   if (focusLost && document.activeElement === document.body) {
     const next = part.querySelector("[data-focus], [autofocus]") ?? part;
     if (!next.hasAttribute("tabindex") && next === part) next.tabIndex = -1;
