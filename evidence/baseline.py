@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evidence.models import EvidenceRevision, EvidenceRow, Lever, LeverAlias
+from evidence.models import EvidenceRevision, EvidenceRow, LeverAlias
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import check_revision, read_content
 from v2kb.rules.evidence_change import FieldChange, diff
@@ -107,8 +107,3 @@ def _compare(
     note = "archived: nothing is proposed" if stored and stored.archived_at else ""
     changes = tuple(diff(read_content(head.content)[0], check.content))
     return ComparedRow(state=CHANGED, changes=changes, new_lever=new_lever, note=note, **common)
-
-
-def known_levers(slugs: Sequence[str]) -> set[str]:
-    """Which of these slugs are levers already."""
-    return set(Lever.objects.filter(slug__in=slugs).values_list("slug", flat=True))

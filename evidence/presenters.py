@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from evidence.models import EvidenceRevision, EvidenceRow, Flag, Proposal
+from evidence.models import EvidenceRevision, EvidenceRow, Proposal
 from evidence.search import Hit
 from evidence.selectors import RowStates
 from v2kb.core.models import Activity
@@ -243,8 +243,3 @@ def _deciders(proposal: Proposal | None) -> str:
         return ""
     names = [decision.user.display_name for decision in proposal.decisions.all() if decision.decision == "accept"]
     return f"accepted by {', '.join(names)}" if names else ""
-
-
-def flag_words(flag: Flag) -> str:
-    """The state of an open flag."""
-    return "confirmed" if flag.confirmed_at else "open"
