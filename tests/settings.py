@@ -4,7 +4,8 @@ import os
 import tempfile
 from pathlib import Path
 
-os.environ.setdefault("V2KB_DATA_DIR", tempfile.mkdtemp(prefix="v2kb-tests-"))
+# A folder of this process alone: messages and files that another run left must not reach these tests.
+os.environ["V2KB_DATA_DIR"] = tempfile.mkdtemp(prefix="v2kb-tests-")
 os.environ.setdefault("V2KB_WORKER_TOKEN", "worker-token-of-the-tests")
 os.environ.setdefault("V2KB_LOG_LEVEL", "WARNING")
 

@@ -15,6 +15,8 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 
 from kernels.models import Worker
 from kernels.starter import load_starter
+from v2kb.broker import RUN_QUEUES
+from v2kb.celery import app
 from v2kb.core.models import User
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -74,8 +76,14 @@ def sign_in(live_server, context, make_user):
 
 @pytest.fixture
 def site(live_server, settings, transactional_db) -> str:
-    """The address of a live site that holds the starter data; every one-time password is known to the tests."""
+    """The address of a live site that holds the starter data; every one-time password is known to the tests.
+
+    Its queues are empty: a run that an earlier test sent belongs to a site that is gone.
+    """
     settings.BASE_URL = live_server.url
+    with app.connection_for_write() as connection:
+        for queue in RUN_QUEUES:
+            connection.default_channel.queue_purge(queue)
     load_starter()
     for name in ("admin", "designer", "reviewer", "curator"):
         user = User.objects.get(username=name)
