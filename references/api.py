@@ -13,15 +13,23 @@ from references.models import Document, DocumentRevision, Family, Guideline, Sec
 from v2kb.core.errors import Missing
 
 
+class FrontMatterSerializer(serializers.Serializer):
+    """A name that stands above a document's text, with its values."""
+
+    name = serializers.CharField()
+    values = serializers.ListField(child=serializers.CharField())
+
+
 @extend_schema_serializer(component_name="DocumentRevision")
 class RevisionSerializer(serializers.ModelSerializer):
     """A revision without its text."""
 
     imported_by = serializers.CharField(source="imported_by.username", default="", read_only=True)
+    front_matter = FrontMatterSerializer(many=True, read_only=True)
 
     class Meta:
         model = DocumentRevision
-        fields = ["number", "title", "content_hash", "source", "imported_by", "imported_at"]
+        fields = ["number", "title", "front_matter", "content_hash", "source", "imported_by", "imported_at"]
 
 
 class DocumentSerializer(serializers.ModelSerializer):

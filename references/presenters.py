@@ -64,7 +64,7 @@ def _parts(section: Section) -> list[Part]:
             plain.clear()
 
     for block in section.blocks:
-        special = {"table": _table, "checklist": _checklist, "code": _code, "front_matter": _code}.get(block["kind"])
+        special = {"table": _table, "checklist": _checklist, "code": _code}.get(block["kind"])
         if special is None:
             plain.append(block)
             continue

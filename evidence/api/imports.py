@@ -60,6 +60,7 @@ class ImportReport(serializers.Serializer):
     counts = serializers.DictField(child=serializers.IntegerField())
     rows = ImportLine(source="fit", many=True)
     unreadable = UnreadableLine(source="problems", many=True)
+    notes = serializers.ListField(source="map.notes", child=serializers.CharField())
     guidelines = serializers.SerializerMethodField()
     proposed = serializers.SerializerMethodField()
 

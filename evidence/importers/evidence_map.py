@@ -39,7 +39,7 @@ GUIDELINE_SECTIONS = {
 @dataclass(frozen=True)
 class EvidenceMap:
     """What was read. `guidelines`: kind -> items {title, text, anchor, line}; `other_tables`: first lines of other
-    tables.
+    tables; `notes`: what else could not be read as it was meant, and blocks nothing.
     """
 
     title: str
@@ -47,6 +47,7 @@ class EvidenceMap:
     guidelines: dict[str, list[dict[str, Any]]]
     problems: list[MapProblem]
     other_tables: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def read_map(document: Document, *, slug: str = "", typing: Typing | None = None) -> EvidenceMap:
@@ -73,7 +74,8 @@ def read_map(document: Document, *, slug: str = "", typing: Typing | None = None
             )
         )
     problems.sort(key=lambda problem: problem.line)
-    return EvidenceMap(document.title, rows, _guidelines(document.sections), problems, found.other)
+    notes = [document.front_matter.problem] if document.front_matter.problem else []
+    return EvidenceMap(document.title, rows, _guidelines(document.sections), problems, found.other, notes)
 
 
 def _rows(

@@ -10,8 +10,8 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('evidence', '0002_remove_proposal_one_open_proposal_per_row_and_author_and_more'),
-        ('references', '0002_upload_and_unread'),
+        ('evidence', '0001_initial'),
+        ('references', '0001_initial'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

@@ -115,13 +115,14 @@ def _read_snapshot(document: Document, unread: list[Unread]) -> Snapshot:
 
 
 def _head(document: Document) -> str:
-    """The text above the first numbered or second-level section: where a catalogue says what it describes."""
+    """Front matter and text above the first second-level section: where a catalogue says what it describes."""
     parts = []
     for section in document.sections:
         if parts and section.level >= 2:
             break
         parts.append(section.text)
-    return "\n".join(parts)
+    stated = [f"{name}: {' '.join(values)}" for name, values in document.front_matter.fields]
+    return "\n".join(stated + parts)
 
 
 def _repository_and_branch(head: str, fields: dict[str, str], source: re.Match[str] | None) -> tuple[str, str]:
@@ -214,7 +215,7 @@ def _families_of_tables(section: Section, unread: list[Unread]) -> list[Family]:
 
 
 def _texts(block: Block | Table) -> list[str]:
-    if isinstance(block, Table) or block.kind in ("code", "front_matter"):
+    if isinstance(block, Table) or block.kind == "code":
         return []
     return [item.text for item in block.items] if block.items else [block.text]
 

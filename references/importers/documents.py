@@ -15,6 +15,7 @@ from references.policies import require_import
 from references.services.documents import PreparedDocument, PreparedSection, PreparedSnapshot, save_documents
 from v2kb.core.actor import Actor
 
+MAX_NOTE_CHARS = 300
 NEW, CHANGED, UNCHANGED, REFUSED, SKIPPED = "new", "changed", "unchanged", "refused", "skipped"
 
 
@@ -107,7 +108,8 @@ def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
     for path, text in files.texts:
         document = stored.get(slugs[path])
         if slugs[path] in twice:
-            lines.append(_refused_twice(path, slugs[path]))
+            message = f"Another file of this import is called {slugs[path]} too."
+            lines.append(_refused(path, slugs[path], "document.same_name", message, "Rename one of them."))
             continue
         line, ready = _plan_one(path, slugs[path], text, document, heads.get(slugs[path], []))
         lines.append(line)
@@ -127,15 +129,8 @@ def _head_sections(stored: dict[str, Document]) -> dict[str, list[Section]]:
     return heads
 
 
-def _refused_twice(path: str, slug: str) -> ImportLine:
-    return ImportLine(
-        path,
-        REFUSED,
-        slug=slug,
-        code="document.same_name",
-        message=f"Another file of this import is called {slug} too.",
-        fix="Rename one of them.",
-    )
+def _refused(path: str, slug: str, code: str, message: str, fix: str) -> ImportLine:
+    return ImportLine(path, REFUSED, slug=slug, code=code, message=message, fix=fix)
 
 
 def _plan_one(
@@ -143,21 +138,13 @@ def _plan_one(
 ) -> tuple[ImportLine, PreparedDocument | None]:
     digest = hashlib.sha256(text.encode()).hexdigest()
     if document and document.archived_at:
-        return (
-            ImportLine(
-                path,
-                REFUSED,
-                slug=slug,
-                title=document.title,
-                code="references.archived",
-                message=f"{slug} is archived.",
-                fix="Restore the document first.",
-            ),
-            None,
-        )
+        why = f"{document.title} ({slug}) is archived."
+        return _refused(path, slug, "references.archived", why, "Restore the document first."), None
     if document and document.head and document.head.content_hash == digest:
         return ImportLine(path, UNCHANGED, slug=slug, title=document.title, sections=len(head)), None
     parsed = parse_markdown(text, PurePosixPath(path).stem, previous_anchors(head))
+    if not parsed.sections:
+        return _refused(path, slug, "document.empty", f"{path} holds front matter and no text.", "Add the text."), None
     snapshot, unread = _snapshot(parsed)
     prepared = PreparedDocument(
         slug=slug,
@@ -167,6 +154,7 @@ def _plan_one(
         content_hash=digest,
         base_id=document.head_id if document else None,
         sections=[_section(section) for section in parsed.sections],
+        front_matter=[{"name": name, "values": values} for name, values in parsed.front_matter.fields],
         snapshot=snapshot,
     )
     line = ImportLine(
@@ -210,6 +198,9 @@ def _section(section) -> PreparedSection:
 
 def _notes(path: str, document: Document | None, head: list[Section], prepared: PreparedDocument) -> list[str]:
     notes = []
+    if prepared.front_matter:
+        names = ", ".join(field["name"] for field in prepared.front_matter)
+        notes.append(f"Front matter: {names}"[:MAX_NOTE_CHARS])
     if prepared.snapshot:
         snapshot = prepared.snapshot
         notes.append(

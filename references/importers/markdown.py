@@ -1,6 +1,7 @@
 """Markdown text to a document: a section tree with stable anchors, and blocks (tables, checklists, code, lists). Pure.
 
-Line numbers count from 1 and both ends are included. The sections' own ranges, in order, cover every line exactly once.
+Line numbers count from 1 and both ends are included. The sections' own ranges, in order, cover every line after the
+front matter exactly once.
 """
 
 import re
@@ -12,16 +13,15 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from references.importers.anchors import Heading, PathKey, assign_anchors, split_number
+from references.importers.front_matter import FrontMatter, read_front_matter
 from references.importers.tables import Table, read_table
 
 MAX_DOCUMENT_BYTES = 5 * 1024 * 1024
 MAX_DOCUMENT_LINES = 50_000
-_MAX_FRONT_MATTER_LINES = 200
 _MAX_CONTROL_SHARE = 0.01
 
 _TASK = re.compile(r"^\[([ xX])\](?:\s+|$)")
 _INLINE_LINK = re.compile(r"!?\[([^\]\[]*)\]\([^)(]*\)")
-_FRONT_MATTER_TITLE = re.compile(r"^(?:title|name):\s*(.+?)\s*$")
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 
 
@@ -45,7 +45,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Block:
-    """A block of kind paragraph, list, checklist, code, quote, html, rule or front_matter; lists have items."""
+    """A block of kind paragraph, list, checklist, code, quote, html or rule; lists have items."""
 
     kind: str
     start_line: int
@@ -100,16 +100,19 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A parsed document: title, its lines, its sections in order."""
+    """A parsed document: title, its lines, its sections in order, and the front matter above them."""
 
     title: str
     lines: list[str]
     sections: list[Section]
+    front_matter: FrontMatter
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read as it was meant: table rows with a missing or extra cell."""
-        return [problem for section in self.sections for table in section.tables for problem in table.problems]
+        """What could not be read as it was meant: the front matter, table rows with a missing or extra cell."""
+        tables = (table for section in self.sections for table in section.tables)
+        front_matter = [self.front_matter.problem] if self.front_matter.problem else []
+        return front_matter + [problem for table in tables for problem in table.problems]
 
     def section(self, anchor: str) -> Section | None:
         """The section with this anchor, or None."""
@@ -167,15 +170,15 @@ def parse_markdown(text: str, fallback_title: str = "", previous: Iterable[tuple
     `previous` holds (path key, anchor) of the sections of the last revision, so that anchors stay (see anchors.py).
     """
     lines = _split_lines(normalise_newlines(text))
-    front_matter_end = _front_matter_end(lines)
-    masked = [""] * front_matter_end + lines[front_matter_end:]
+    front_matter = read_front_matter(lines)
+    masked = [""] * front_matter.end + lines[front_matter.end :]
     tokens = _block_tokens("\n".join(masked))
     marks = _heading_marks(tokens)
-    title, title_mark = _title(marks, lines[:front_matter_end], fallback_title)
-    starts = _section_starts(marks, lines)
+    title, title_mark = _title(marks, front_matter, fallback_title)
+    starts = _section_starts(marks, lines, 0 if front_matter.problem else front_matter.end)
     headings = _headings(starts, title, title_mark)
     anchors = assign_anchors(headings, previous)
-    blocks = _blocks(tokens, lines, front_matter_end)
+    blocks = _blocks(tokens, lines, front_matter)
     sections = []
     for index, (mark, start) in enumerate(starts):
         end = starts[index + 1][1] if index + 1 < len(starts) else len(lines)
@@ -194,7 +197,7 @@ def parse_markdown(text: str, fallback_title: str = "", previous: Iterable[tuple
                 blocks=[block for block in blocks if start < block.start_line <= end],
             )
         )
-    return Document(title=title, lines=lines, sections=sections)
+    return Document(title=title, lines=lines, sections=sections, front_matter=front_matter)
 
 
 @dataclass(frozen=True)
@@ -208,18 +211,6 @@ class _Mark:
 def _split_lines(text: str) -> list[str]:
     lines = text.split("\n")
     return lines[:-1] if lines[-1] == "" else lines
-
-
-def _front_matter_end(lines: list[str]) -> int:
-    """Number of lines of a YAML front matter at the top, 0 where there is none."""
-    if not lines or lines[0].rstrip() != "---":
-        return 0
-    for index in range(1, min(len(lines), _MAX_FRONT_MATTER_LINES)):
-        if lines[index].rstrip() == "---":
-            return index + 1
-        if lines[index].strip() and not re.match(r"^[\w-]+\s*:|^\s|^#|^- ", lines[index]):
-            return 0
-    return 0
 
 
 def _block_tokens(text: str) -> list[Token]:
@@ -237,28 +228,25 @@ def _heading_marks(tokens: list[Token]) -> list[_Mark]:
     return marks
 
 
-def _title(marks: list[_Mark], front_matter: list[str], fallback: str) -> tuple[str, _Mark | None]:
+def _title(marks: list[_Mark], front_matter: FrontMatter, fallback: str) -> tuple[str, _Mark | None]:
     """The document's title, and the mark that gives it where that is the first heading."""
     first = next((mark for mark in marks if mark.level == 1 and plain_text(mark.text)), None)
     if first:
         return plain_text(first.text), first if first is marks[0] else None
-    for line in front_matter:
-        match = _FRONT_MATTER_TITLE.match(line)
-        if match:
-            return match[1].strip("\"'"), None
-    return fallback, None
+    return front_matter.value("title", "name") or fallback, None
 
 
-def _section_starts(marks: list[_Mark], lines: list[str]) -> list[tuple[_Mark | None, int]]:
-    """(heading or None, 0-based first line) of every section; blank lines at the top belong to the first one."""
-    if not lines:
-        return []
-    if not marks:
-        return [(None, 0)]
+def _section_starts(marks: list[_Mark], lines: list[str], begin: int) -> list[tuple[_Mark | None, int]]:
+    """(heading or None, 0-based first line) of every section from line `begin`.
+
+    Blank lines at the top belong to the first one.
+    """
+    first = marks[0].line if marks else len(lines)
     starts: list[tuple[_Mark | None, int]] = [(mark, mark.line) for mark in marks]
-    if any(line.strip() for line in lines[: marks[0].line]):
-        return [(None, 0), *starts]
-    starts[0] = (marks[0], 0)
+    if any(line.strip() for line in lines[begin:first]):
+        return [(None, begin), *starts]
+    if starts:
+        starts[0] = (marks[0], begin)
     return starts
 
 
@@ -279,10 +267,11 @@ def _headings(starts: list[tuple[_Mark | None, int]], title: str, title_mark: _M
     return headings
 
 
-def _blocks(tokens: list[Token], lines: list[str], front_matter_end: int) -> list[Block | Table]:
+def _blocks(tokens: list[Token], lines: list[str], front_matter: FrontMatter) -> list[Block | Table]:
     blocks: list[Block | Table] = []
-    if front_matter_end:
-        blocks.append(Block("front_matter", 1, front_matter_end, "\n".join(lines[:front_matter_end])))
+    if front_matter.problem and front_matter.end:
+        kept = "\n".join(lines[: front_matter.end])
+        blocks.append(Block("code", 1, front_matter.end, kept, language="yaml"))
     for index, token in enumerate(tokens):
         if token.level != 0 or token.nesting == -1 or not token.map or token.type == "heading_open":
             continue

@@ -32,6 +32,9 @@ class DocumentRevision(models.Model):
     number = models.PositiveIntegerField()
     title = models.CharField(max_length=300)
     text = models.TextField()
+    front_matter = models.JSONField(
+        default=list, help_text="Names with their values, as they stand above the text: [{name, values}]."
+    )
     content_hash = models.CharField(max_length=64)
     source = models.CharField(max_length=300, blank=True, help_text="Where the text came from, with its licence.")
     imported_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")

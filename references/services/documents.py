@@ -57,6 +57,7 @@ class PreparedDocument:
     content_hash: str
     base_id: int | None
     sections: list[PreparedSection]
+    front_matter: list[dict] = field(default_factory=list)
     snapshot: PreparedSnapshot | None = None
 
 
@@ -101,6 +102,7 @@ def _save_document(actor: Actor, prepared: PreparedDocument, source: str) -> Doc
         number=before.number + 1 if before else 1,
         title=prepared.title[:MAX_TITLE_CHARS],
         text=prepared.text,
+        front_matter=prepared.front_matter,
         content_hash=prepared.content_hash,
         source=source,
         imported_by=actor.user,

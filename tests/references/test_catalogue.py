@@ -92,6 +92,13 @@ def test_the_snapshot_is_read_from_fields_and_nothing_is_left_unread():
     assert catalogue.unread == []
 
 
+def test_the_snapshot_is_read_from_front_matter():
+    stated, table = FIELDS.split("\n\n- ", 1)[1].split("\n\n", 1)
+    front_matter = stated.replace("- ", "").replace("`", "")
+    snapshot = read_catalogue(f"---\n{front_matter}\n---\n# Catalogue\n\n{table}").snapshot
+    assert snapshot == read_catalogue(FIELDS).snapshot
+
+
 def test_kernels_have_files_family_tasks_ids_and_arities():
     kernels = {kernel.name: kernel for kernel in read_catalogue(PROSE).kernels}
     assert list(kernels) == ["gemm", "norm", "top", "silu", "embed", "rope", "ring", "odd"]

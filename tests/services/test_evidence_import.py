@@ -55,6 +55,14 @@ def test_a_dry_run_writes_nothing(cleo):
     assert (EvidenceRow.objects.count(), Lever.objects.count(), Activity.objects.count()) == (0, 0, before)
 
 
+def test_front_matter_of_a_map_is_no_row_and_said_where_it_can_not_be_read(cleo):
+    fine = plan("---\nname: probe\n---\n" + MAP)
+    assert (fine.counts["new"], fine.map.notes) == (6, [])
+    broken = load_sample(cleo, "---\nname: [probe\n---\n" + MAP)
+    assert broken.map.notes[0].startswith("line 2: the front matter is not YAML")
+    assert len(broken.report.added) == 6
+
+
 def test_rows_come_in_as_they_stand(cleo):
     report = load_sample(cleo).report
     assert report.added == ["D1", "D2", "D10", "W1", "W2", "U1"]

@@ -151,6 +151,34 @@ def test_a_document_page_shows_contents_tables_checklists_and_citations(sign_in,
     assert "team, MIT" in html
 
 
+FRONT = '---\nname: probe-rules\ntags: [sm_100, "<b>"]\nempty:\n---\n\n'
+
+
+def test_front_matter_is_a_list_at_the_head_and_never_prose(sign_in, system):
+    import_documents(system, files=Files(texts=[("rules.md", FRONT + RULES)]))
+    client = sign_in("viewer")
+    html = text_of(client.get("/references/documents/rules/"))
+    assert "<dt>name</dt><dd>probe-rules</dd><dt>tags</dt><dd>sm_100, &lt;b&gt;</dd><dt>empty</dt><dd>–</dd>" in html
+    assert html.count("probe-rules") == 1
+    assert "lines 6–10" in html
+    answer = client.get("/api/v1/documents/rules/revisions/").json()
+    assert answer[0]["front_matter"][1] == {"name": "tags", "values": ["sm_100", "<b>"]}
+
+
+def test_front_matter_that_can_not_be_read_is_said_in_the_preview_and_shown_as_text(sign_in):
+    client = sign_in("curator")
+    broken = FRONT.replace("]", "") + RULES
+    url = client.post("/references/import/", {"files": [upload("rules.md", broken), upload("a.md", FRONT)]}).url
+    html = text_of(client.get(url))
+    assert "line 4: the front matter is not YAML" in html
+    assert "kept as text" in html
+    assert "a.md holds front matter and no text." in html
+    client.post(url)
+    html = text_of(client.get("/references/documents/rules/"))
+    assert "name: probe-rules\ntags: [sm_100" in html
+    assert "<dt>name</dt>" not in html
+
+
 def test_an_older_revision_says_so_and_the_newer_one_marks_what_changed(sign_in, documents, system):
     import_documents(system, files=Files(texts=[("rules.md", RULES.replace("## 2. Memory", "## 2. Pages"))]))
     client = sign_in("viewer")

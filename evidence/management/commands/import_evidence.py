@@ -72,6 +72,8 @@ class Command(BaseCommand):
             self.stdout.write(f"unreadable {problem.place}: {problem.message} {problem.fix} ({problem.code})")
         for line in plan.guidelines:
             self.stdout.write(f"{line.state:<10} line {line.line:<4} {line.label} {line.number}: {line.title}")
+        for note in plan.map.notes:
+            self.stdout.write(f"not read   {note}")
         counts = ", ".join(f"{count} {state}" for state, count in plan.counts.items())
         done = f"Done: {plan.report.summary}" if plan.report else f"Would be: {counts}"
         self.stdout.write(done)
