@@ -14,13 +14,14 @@ _CITATION = re.compile(
     re.ASCII,
 )
 
+MIN_PIN = 8
 MAX_WORDS = 8
 SNIPPET_CHARS = 160
 
 
 @dataclass(frozen=True)
 class Citation:
-    """A section as a spec, row or finding cites it. `is_current` says whether its text still is that of the head."""
+    """A section as its page offers it for citing."""
 
     document: str
     anchor: str
@@ -28,16 +29,11 @@ class Citation:
     title: str
     number: str
     url: str
-    is_current: bool
 
     @property
     def markdown(self) -> str:
         """The link that every markdown text of the site resolves."""
         return f"[[doc:{self.document}#{self.anchor}]]"
-
-    def as_spec_citation(self) -> dict[str, str]:
-        """The citation as a spec's choice holds it, without the stance."""
-        return {"kind": "section", "document": self.document, "anchor": self.anchor, "revision": self.revision}
 
 
 def words_of(query: str) -> list[str]:
@@ -175,33 +171,22 @@ def parse_citation(text: str) -> tuple[str, str, str] | None:
     return (match["document"], match["anchor"], match["revision"] or "") if match else None
 
 
-def resolve_citation(document: str, anchor: str, revision: str = "") -> Citation | None:
-    """The cited section: of the revision with this content hash (or its first 8 or more characters), or of the head.
+def cited_section(document: str, anchor: str, revision: str = "") -> Section | None:
+    """The cited section, with its revision: of the one whose content hash begins with `revision`, or of the head.
 
-    None where there is no such document, revision or section. One query, two for a revision that is not the head.
+    None where there is no such document, revision or section, or `revision` has less than MIN_PIN characters.
     """
-    if "\x00" in document + anchor + revision:
+    if "\x00" in document + anchor + revision or 0 < len(revision) < MIN_PIN:
         return None
-    sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related(
-        "revision__document"
-    )
+    sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related("revision")
     if revision:
         sections = sections.filter(revision__content_hash__startswith=revision)
     else:
         sections = sections.filter(revision__head_of__isnull=False)
-    section = sections.defer("blocks", "text", "revision__text").order_by("-revision__number").first()
-    if section is None or (revision and len(revision) < 8):
-        return None
-    is_head = section.revision.document.head_id == section.revision_id
-    if is_head:
-        is_current = True
-    else:
-        head = Section.objects.filter(revision_id=section.revision.document.head_id, anchor=anchor)
-        is_current = head.values_list("content_hash", flat=True).first() == section.content_hash
-    return cite(section, is_head=is_head, is_current=is_current)
+    return sections.defer("blocks", "text", "revision__text").order_by("-revision__number").first()
 
 
-def cite(section: Section, *, is_head: bool, is_current: bool = True) -> Citation:
+def cite(section: Section, *, is_head: bool) -> Citation:
     """The citation of a section whose revision and document are loaded."""
     revision = section.revision
     return Citation(
@@ -211,7 +196,6 @@ def cite(section: Section, *, is_head: bool, is_current: bool = True) -> Citatio
         title=section.title,
         number=section.number,
         url=section_url(revision.document.slug, section.anchor, None if is_head else revision.number),
-        is_current=is_current,
     )
 
 

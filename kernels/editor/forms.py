@@ -20,13 +20,13 @@ from kernels.editor.layout import (
     Table,
     anchor_of,
 )
+from references.selectors import parse_citation
 from v2kb.core.values import whole_number
 from v2kb.rules.spec_document import empty_row, empty_spec
 
 MAX_ROWS = 128
 LISTS = ("smem.queue", "cases")
 SCOPE_LISTS = ("op_class", "dtype", "arch", "envelope", "sharding")
-_PINNED = re.compile(r"([^@]+#[^@]+)@([0-9a-f]{64})\Z")
 _CODE = re.compile(r"(?P<tree>[^:@\s]+):(?P<path>[^@\s]+)@(?P<commit>[^:\s]+)(?::(?P<lines>[0-9-]+))?\Z")
 
 
@@ -158,9 +158,10 @@ def _citation(row: dict[str, str]) -> dict[str, Any]:
     pinned_target, _, pin = row["revision"].partition("|")
     revision = pin if pin and pinned_target == target else "HEAD"
     # A citation copied from a document's page carries its pin: slug#anchor@hash.
-    copied = _PINNED.match(target)
-    if copied:
-        target, revision = copied.groups()
+    if copied := parse_citation(target):
+        document, anchor, copied_pin = copied
+        revision = copied_pin or revision
+        return {"kind": "section", "document": document, "anchor": anchor, "revision": revision, "stance": stance}
     code = _CODE.match(target)
     if code:
         return {"kind": "code", **code.groupdict(""), "sha256": "", "stance": stance}

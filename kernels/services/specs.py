@@ -10,7 +10,8 @@ from evidence.selectors import resolve_lever
 from kernels import policies
 from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
 from kernels.selectors.checks import blocking_findings, checks_document, report_of
-from references.models import Document, Section
+from references.models import Document
+from references.selectors import cited_section
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
@@ -208,9 +209,11 @@ def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
         if isinstance(choice.get("lever"), str) and (lever := resolve_lever(choice["lever"])):
             choice["lever"] = lever.slug
         for citation in choice.get("citations") or []:
-            if not isinstance(citation, dict) or citation.get("revision") not in PIN_TO_HEAD:
+            if not isinstance(citation, dict):
                 continue
-            if citation.get("kind") == "evidence":
+            if citation.get("revision") not in PIN_TO_HEAD:
+                _pin_whole(citation)
+            elif citation.get("kind") == "evidence":
                 citation["revision"] = _head_hash(EvidenceRow, code=citation.get("code"))
             elif citation.get("kind") == "section":
                 citation["revision"] = _head_hash(Document, slug=citation.get("document"))
@@ -218,6 +221,14 @@ def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
             if isinstance(acknowledged, dict) and acknowledged.get("revision") in PIN_TO_HEAD:
                 acknowledged["revision"] = _head_hash(EvidenceRow, code=acknowledged.get("code"))
     return document
+
+
+def _pin_whole(citation: dict[str, Any]) -> None:
+    """Write the whole content hash where a section is pinned by the first characters that its page shows."""
+    named = [citation.get(name) for name in ("document", "anchor", "revision")]
+    if citation.get("kind") == "section" and all(isinstance(name, str) for name in named):
+        section = cited_section(*named)
+        citation["revision"] = section.revision.content_hash if section else citation["revision"]
 
 
 def _head_hash(model: type[EvidenceRow] | type[Document], **named: Any) -> str:
@@ -239,7 +250,7 @@ def _unknown_targets(document: dict[str, Any]) -> list[Problem]:
                         "Cite an existing row; leave the revision empty to pin its head.",
                     )
                 )
-            if citation["kind"] == "section" and _section(citation) is None:
+            if citation["kind"] == "section" and not cited_section(*_place(citation)):
                 problems.append(
                     Problem(
                         f"{path}.anchor",
@@ -259,12 +270,8 @@ def _evidence(citation: dict[str, Any]) -> EvidenceRevision | None:
     return EvidenceRevision.objects.filter(row__code=citation["code"], content_hash=citation["revision"]).first()
 
 
-def _section(citation: dict[str, Any]) -> Section | None:
-    return Section.objects.filter(
-        revision__document__slug=citation["document"],
-        revision__content_hash=citation["revision"],
-        anchor=citation["anchor"],
-    ).first()
+def _place(citation: dict[str, Any]) -> tuple[str, str, str]:
+    return citation["document"], citation["anchor"], citation["revision"]
 
 
 def _index_citations(revision: SpecRevision) -> None:
@@ -284,7 +291,7 @@ def _index_citations(revision: SpecRevision) -> None:
                     kind=kind,
                     stance=citation["stance"],
                     evidence=_evidence(citation) if kind == "evidence" else None,
-                    section=_section(citation) if kind == "section" else None,
+                    section=cited_section(*_place(citation)) if kind == "section" else None,
                     target=target[:400],
                 )
             )

@@ -171,12 +171,15 @@ def test_a_citation_without_a_pin_is_pinned_to_the_head(spec, row, pin):
     assert revision.content["choices"][0]["citations"][0]["revision"] == row.head.content_hash
 
 
-def test_a_section_is_cited_at_the_documents_head(spec, row):
+@pytest.mark.parametrize("shown_chars", [0, 12, 64])
+def test_a_section_is_cited_at_the_documents_head_or_as_far_as_its_pin_is_typed(spec, row, shown_chars):
     import_documents(f.curator(), files=Files(texts=[("notes.md", "# Notes\n\n## One\n\nText.\n")]))
-    citation = {"kind": "section", "document": "notes", "anchor": "one", "revision": "HEAD", "stance": "context"}
+    pinned = Document.objects.get().head.content_hash
+    citation = {"kind": "section", "document": "notes", "anchor": "one", "stance": "context"}
+    citation["revision"] = pinned[:shown_chars] or "HEAD"
     draft = typed(spec, f.spec_content(row, citations=[citation]))
     revision = save_revision(f.designer(), spec=spec, version=draft.version)
-    assert revision.content["choices"][0]["citations"][0]["revision"] == Document.objects.get().head.content_hash
+    assert revision.content["choices"][0]["citations"][0]["revision"] == pinned
     assert Citation.objects.get().section.anchor == "one"
 
 

@@ -159,7 +159,10 @@ def test_approval_through_the_page_needs_another_user(client, loop):
     assert revision.approval.approver == f.reviewer().user
 
 
-def test_an_acknowledged_change_and_a_copied_section_citation_are_pinned(client, loop, system):
+@pytest.mark.parametrize(
+    "copied", ["house#smem@{pin}", "[[doc:house#smem@{pin}]]", "house#smem@{pin:.12}", "house#smem"]
+)
+def test_an_acknowledged_change_and_a_copied_section_citation_are_pinned(client, loop, system, copied):
     document = import_documents(system, files=Files(texts=[("house.md", "# House\n\n## SMEM\n\nPages.\n")]))
     assert document.applied
     section = Section.objects.get(anchor="smem")
@@ -174,7 +177,7 @@ def test_an_acknowledged_change_and_a_copied_section_citation_are_pinned(client,
         "lever": "fused-row-norm",
         "polarity": "avoids",
         "citations.total": "1",
-        "citations[0].target": f"house#smem@{pinned}",
+        "citations[0].target": copied.format(pin=pinned),
         "citations[0].stance": "supports",
         "acknowledged.total": "1",
         "acknowledged[0].code": "U1",
