@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from django.conf import settings
+from django.core.exceptions import RequestDataTooBig
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_GET, require_POST
@@ -37,11 +38,22 @@ def _without_nul(body: bytes) -> bytes:
     return _ESCAPE.sub(lambda found: b"\\ufffd" if found[1] == b"u0000" else found[0], body)
 
 
-def _message(request: HttpRequest, model: type[M]) -> M:
-    if len(request.body) > MAX_BODY_BYTES:
-        raise Refusal("run.body_too_large", f"A body may have {MAX_BODY_BYTES:,} bytes.", status=413)
+def _body(request: HttpRequest) -> bytes:
+    """The body. Raises Refusal run.body_too_large, for what Django itself won't read as well."""
+    refusal = Refusal("run.body_too_large", f"A body may have {MAX_BODY_BYTES:,} bytes.", status=413)
     try:
-        return model.model_validate_json(_without_nul(request.body))
+        body = request.body
+    except RequestDataTooBig:
+        raise refusal from None
+    if len(body) > MAX_BODY_BYTES:
+        raise refusal
+    return body
+
+
+def _message(request: HttpRequest, model: type[M]) -> M:
+    body = _body(request)
+    try:
+        return model.model_validate_json(_without_nul(body))
     except ValidationError as error:
         first = error.errors(include_input=False, include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])

@@ -23,7 +23,7 @@ class FakeApp:
         self.chunks: dict[int, str] = {}
         self.results: list[ResultRequest] = []
         self.pinged, self.ended, self.greeted = threading.Event(), threading.Event(), threading.Event()
-        self.on_ping = lambda: None
+        self.on_ping = self.on_result = lambda: None
 
     @property
     def log(self) -> str:
@@ -70,6 +70,7 @@ class FakeApp:
         return 200, b"{}"
 
     def _result(self, body: bytes) -> tuple[int, bytes]:
+        self.on_result()
         self.results.append(ResultRequest.model_validate_json(body))
         self.ended.set()
         return 200, b"{}"

@@ -118,6 +118,13 @@ def test_a_lost_claim_ends_the_kernel_and_posts_nothing(app):
     assert not app.results
 
 
+def test_no_ping_comes_while_or_after_the_result_is_posted(app):
+    app.on_result = lambda: (app.pinged.clear(), app.pinged.wait(1.5))
+    with serve(app) as url:
+        assert execute(message(url), WORKER, "cpu", lambda *_: app.pinged.wait(10) and quick_result()) == "PASS"
+    assert not app.pinged.is_set(), "a ping after the result is a refusal in the app's log"
+
+
 def test_log_arrives_whole_in_order_and_in_small_chunks(app):
     text = "äöü€ and more\n" * 20_000
     app.failures = 2

@@ -34,10 +34,10 @@ def execute(message: RunMessage, worker: WorkerInfo, device: str, harness: Harne
     log.info("run %s claimed, fence %d, attempt %d", message.run_id, claim.fence, claim.attempt)
     with Heartbeat(client, claim.fence, claim.ping_s, claim.lease_s) as heartbeat:
         result = _measure(client, claim, heartbeat, device, harness or _real_harness)
-        if heartbeat.lost:
-            log.warning("run %s was lost to another claim; its result is dropped", message.run_id)
-            return "lost"
-        return _report(client, claim, result)
+    if heartbeat.lost:
+        log.warning("run %s was lost to another claim; its result is dropped", message.run_id)
+        return "lost"
+    return _report(client, claim, result)  # no ping beside it: one that comes after the result is refused
 
 
 def _real_harness(job: Job, contents: dict[str, bytes], device: str, watch: Watch) -> RunResult:
@@ -76,7 +76,7 @@ def infra_result(message: str, started_at: datetime) -> RunResult:
         message=message[:4000],
         harness_hash=facts.harness_hash(),
         checker_hash=facts.checker_hash(),
-        sandbox=sandbox.probe().level,
+        sandbox=sandbox.probe().said,
         started_at=started_at,
         finished_at=datetime.now(UTC),
     )

@@ -25,7 +25,7 @@ def describe(settings: WorkerSettings) -> WorkerInfo:
         torch=facts.torch_version(),
         python=platform.python_version(),
         driver=facts.query_card("driver_version") if gpu else "",
-        sandbox=sandbox.probe().level,
+        sandbox=sandbox.probe().said,
         harness_hash=facts.harness_hash(),
     )
 

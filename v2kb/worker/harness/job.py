@@ -60,7 +60,7 @@ class _Run:
             environment=environment | {"threads": str(THREADS)},
             harness_hash=self.hashes[0],
             checker_hash=self.hashes[1],
-            sandbox=sandbox.probe().level,
+            sandbox=sandbox.probe().said,
             started_at=self.started_at,
             finished_at=datetime.now(UTC),
         )

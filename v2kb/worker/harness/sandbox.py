@@ -7,6 +7,9 @@ Levels, strongest first:
                  no bubblewrap: own session, resource limits and a watcher, but the candidate sees the file system
                  and the network. Started by root it gets an unused user id where that user can read the interpreter;
                  where it can't, the limit on processes is only watched. Visible in every result.
+
+Where the installed bubblewrap can, user namespaces are refused inside: a candidate that could make one would be root in
+it, and reach far more of the kernel. Root's fence then holds a second one, in which the unused user id is all there is.
 """
 
 import functools
@@ -16,7 +19,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,20 +45,42 @@ _SYSTEM = (
     "/sys/devices/system/cpu",
 )
 _CODE = ("v2kb/__init__.py", "v2kb/worker")
+_STEP_DOWN = """import os, sys
+uid = int(sys.argv[1])
+os.setgroups([])
+os.setresgid(uid, uid, uid)
+os.setresuid(uid, uid, uid)
+os.execvp(sys.argv[2], sys.argv[2:])"""
+_NO_USERNS = ("--unshare-user", "--disable-userns")
+_PROBE = "import ctypes, encodings, os, sys; os.stat({seen!r})"
+_PROBE_NO_USERNS = "; sys.exit(ctypes.CDLL(None).unshare(0x10000000) == 0)"  # CLONE_NEWUSER, which must fail
 _GPU_DEVICES = ("/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools", "/dev/nvidia-modeset")
 _GPU_PATHS = ("/usr/local/nvidia", "/usr/local/cuda", "/opt/nvidia", "/proc/driver/nvidia")
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A level, and the user id that the fenced processes run as (None: the worker's own)."""
+    """A level, the user id that the fenced processes run as (None: the worker's own), and whether they are refused
+    user namespaces of their own.
+    """
 
     level: str
     uid: int | None = None
+    no_userns: bool = False
 
     @property
     def namespaces(self) -> bool:
         return self.level.startswith("bwrap")
+
+    @property
+    def said(self) -> str:
+        """The isolation in words, as the workers page and every result show it."""
+        return f"{self.level}, no user namespaces inside" if self.no_userns else self.level
+
+    @property
+    def uid_to_take(self) -> int | None:
+        """The user id that the fork server itself has to change to; None where it begins as that user."""
+        return None if self.no_userns else self.uid
 
     def paths(self, workspace: Path) -> dict[str, str]:
         """Where the fenced processes find the exchange folders of `workspace`."""
@@ -74,10 +99,19 @@ class Sandbox:
 
     def command(self, workspace: Path, python_code: str, argument: str) -> list[str]:
         """Return the command that runs `python_code` in isolated mode inside the fence."""
-        python = [sys.executable, "-I", "-B", "-c", python_code, argument]
+        return self.fenced(workspace, [sys.executable, "-I", "-B", "-c", python_code, argument])
+
+    def fenced(self, workspace: Path | None, command: list[str]) -> list[str]:
+        """Return `command` inside the fence; without a workspace there are no exchange folders."""
         if not self.namespaces:
-            return python
-        return [*_bwrap(self.uid is not None), *_binds(workspace), *python]
+            return command
+        if self.uid is None:
+            return [*_bwrap(["--unshare-all", *(_NO_USERNS if self.no_userns else ())]), *_binds(workspace), *command]
+        if self.no_userns:
+            step_down = [sys.executable, "-I", "-c", _STEP_DOWN, str(self.uid)]
+            inner = [_bwrap_path(), "--die-with-parent", *_NO_USERNS, "--dev-bind", "/", "/", "--chdir", "/tmp"]
+            command = [*step_down, *inner, *command]
+        return [*_bwrap(_AS_ROOT), *_binds(workspace), *command]
 
     def environment(self, workspace: Path) -> dict[str, str]:
         """Return the whole environment of the fenced processes: nothing of the worker's own goes in."""
@@ -112,12 +146,15 @@ def _package_folders() -> list[str]:
 def probe() -> Sandbox:
     """Find the strongest level that works here, by starting an interpreter in it."""
     as_root = os.geteuid() == 0
-    python = [sys.executable, "-I", "-c", f"import encodings, os; os.stat({str(PROJECT_ROOT / 'v2kb/worker')!r})"]
-    if shutil.which("bwrap") and _works([*_bwrap(as_root), *_binds(None), *python]):
-        return Sandbox("bwrap+uid", uid=_unused_uid()) if as_root else Sandbox("bwrap")
-    uid = _unused_uid()
-    if as_root and _works(python, user=uid, group=uid, extra_groups=[]):
-        return Sandbox("process-group+uid", uid=uid)
+    uid = _unused_uid() if as_root else None
+    see = _PROBE.format(seen=str(PROJECT_ROOT / "v2kb/worker"))
+    python = [sys.executable, "-I", "-c"]
+    for no_userns in (True, False) if shutil.which("bwrap") else ():  # an older bubblewrap knows no such option
+        fence = Sandbox("bwrap+uid" if as_root else "bwrap", uid, no_userns)
+        if _works(fence.fenced(None, [*python, see + _PROBE_NO_USERNS if no_userns else see])):
+            return fence
+    if as_root and _works([*python, see], user=uid, group=uid, extra_groups=[]):
+        return Sandbox("process-group+uid", uid)
     return Sandbox("process-group")
 
 
@@ -132,21 +169,28 @@ def _works(command: list[str], **options: Any) -> bool:
 def fresh() -> Sandbox:
     """Return the probed level with a user id of its own, so that one job's processes are never counted in another's."""
     level = probe()
-    return Sandbox(level.level, _unused_uid()) if level.uid is not None else level
+    return replace(level, uid=_unused_uid()) if level.uid is not None else level
 
 
 def _unused_uid() -> int:
     return _UID_FIRST + random.SystemRandom().randrange(_UID_COUNT)
 
 
-def _bwrap(as_root: bool) -> list[str]:
-    command = ["bwrap", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    if as_root:  # root needs no user namespace; the fork server itself gives up root before it does anything else
-        command += ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
-        command += ["--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
-    else:
-        command += ["--unshare-all"]
-    return [*command, "--hostname", "box"]
+# Root needs no user namespace; who runs inside gives up root before it does anything else.
+_AS_ROOT = [
+    *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
+]
+
+
+def _bwrap_path() -> str:
+    """Where bubblewrap is; inside the fence PATH is another."""
+    return shutil.which("bwrap") or "bwrap"
+
+
+def _bwrap(namespaces: list[str]) -> list[str]:
+    fence = [_bwrap_path(), "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    return [*fence, *namespaces, "--hostname", "box"]
 
 
 def _binds(workspace: Path | None) -> list[str]:

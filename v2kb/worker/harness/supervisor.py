@@ -27,7 +27,8 @@ POLL_S = 0.05
 INSPECT_EVERY_S = 0.25
 DRAIN_S = 5.0
 WORKSPACE_PREFIX = "v2kb-run-"
-FENCE_PROCESSES = 2
+FENCE_PROCESSES = 3
+"""The fence, the fence within it, and the fork server; without the second one more is allowed than was asked."""
 FORK_SERVER_LEAST_BYTES = 24 * 1024 * 1024
 """A process with torch imported holds more than this, the fence's own processes far less."""
 STATUS_LIMIT_BYTES = 4 * 1024 * 1024
@@ -108,7 +109,7 @@ class Supervisor:
         """Start the fork server and return at once; the first run waits until it is ready."""
         self._ready, self._answers = False, b""
         log_read, log_write = os.pipe()
-        config = {"uid": self.sandbox.uid, "log_fd": log_write, "wipe": self._wipe_folders(), "preload": []}
+        config = {"uid": self.sandbox.uid_to_take, "log_fd": log_write, "wipe": self._wipe_folders(), "preload": []}
         code = zygote.CODE.format(paths=sandbox.python_paths())
         command = self.sandbox.command(self.workspace, code, json.dumps(config))
         try:
