@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from django.utils.safestring import SafeString
 
-from references.links import document_links
+from references.links import look_up_links
 from references.models import Section
 from v2kb.core.markdown import render, render_inline
 
@@ -45,13 +45,13 @@ def contents(sections: list[Section]) -> list[Node]:
     return top
 
 
-def parts_of_sections(sections: list[Section]) -> dict[int, list[Part]]:
-    """Section id -> what to draw, with all document links looked up at once."""
-    with document_links(section.text for section in sections):
-        return {section.pk: _parts(section) for section in sections}
+def parts_of_sections(sections: list[Section], path: str) -> dict[int, list[Part]]:
+    """Section id -> what to draw, with all document links looked up at once. `path` is that of their document."""
+    look_up_links((section.text, path) for section in sections)
+    return {section.pk: _parts(section, path) for section in sections}
 
 
-def _parts(section: Section) -> list[Part]:
+def _parts(section: Section, path: str) -> list[Part]:
     """Parts in order; blocks that need nothing special are rendered together."""
     lines = section.text.split("\n")
     parts: list[Part] = []
@@ -60,7 +60,8 @@ def _parts(section: Section) -> list[Part]:
     def flush() -> None:
         if plain:
             first, last = plain[0]["start_line"] - section.first_line, plain[-1]["end_line"] - section.first_line
-            parts.append(Part("html", html=render("\n".join(lines[first : last + 1])), line=plain[0]["start_line"]))
+            html = render("\n".join(lines[first : last + 1]), base=path)
+            parts.append(Part("html", html=html, line=plain[0]["start_line"]))
             plain.clear()
 
     for block in section.blocks:
@@ -69,25 +70,28 @@ def _parts(section: Section) -> list[Part]:
             plain.append(block)
             continue
         flush()
-        parts.append(special(block))
+        parts.append(special(block, path))
     flush()
     return parts
 
 
-def _table(block: dict) -> Part:
+def _table(block: dict, path: str) -> Part:
+    def drawn(cells: list[str]) -> list[SafeString]:
+        return [render_inline(cell, base=path) for cell in cells]
+
     return Part(
         "table",
-        header=[render_inline(cell) for cell in block["header"]],
-        rows=[{"line": row["line"], "cells": [render_inline(cell) for cell in row["cells"]]} for row in block["rows"]],
+        header=drawn(block["header"]),
+        rows=[{"line": row["line"], "cells": drawn(row["cells"])} for row in block["rows"]],
         problems=block["problems"],
         line=block["start_line"],
     )
 
 
-def _checklist(block: dict) -> Part:
-    items = [{**item, "html": render_inline(item["text"])} for item in block["items"]]
+def _checklist(block: dict, path: str) -> Part:
+    items = [{**item, "html": render_inline(item["text"], base=path)} for item in block["items"]]
     return Part("checklist", items=items, line=block["start_line"])
 
 
-def _code(block: dict) -> Part:
+def _code(block: dict, path: str) -> Part:
     return Part("code", text=block["text"].rstrip("\n"), language=block.get("language", ""), line=block["start_line"])

@@ -50,6 +50,22 @@ def slugify(text: str) -> str:
     return slug or "section"
 
 
+def heading_slugs(headings: list[tuple[str, str]]) -> list[str]:
+    """The slug that markdown hosts make of each heading of (number, title), for links written for them.
+
+    Lower case, signs left out, a hyphen for each space ("2.1 A & b" is "21-a--b"); equal ones get a number.
+    """
+    seen: dict[str, int] = {}
+    slugs = []
+    for number, title in headings:
+        text = f"{number} {title}".strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        turn = seen.get(slug, 0)
+        seen[slug] = turn + 1
+        slugs.append(f"{slug}-{turn}" if turn else slug)
+    return slugs
+
+
 PathKey = tuple[tuple[str, ...], int]
 
 

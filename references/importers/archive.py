@@ -182,6 +182,12 @@ def check_member_path(path: str) -> str:
     return clean
 
 
+def same_place(one: str, other: str) -> bool:
+    """Whether one path is the end of the other: the same file, packed from another folder."""
+    short, long = sorted((PurePosixPath(one).parts, PurePosixPath(other).parts), key=len)
+    return long[len(long) - len(short) :] == short
+
+
 def _check_members(members: list[zipfile.ZipInfo]) -> None:
     if len(members) > MAX_MEMBERS:
         raise ArchiveRefused(

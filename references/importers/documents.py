@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from references.importers.anchors import Heading, PathKey, heading_paths, slugify
-from references.importers.archive import Files
+from references.importers.archive import Files, same_place
 from references.importers.catalogue import looks_like_catalogue, read_catalogue
 from references.importers.markdown import Document as Parsed
 from references.importers.markdown import parse_markdown
@@ -218,15 +218,9 @@ def _notes(path: str, document: Document | None, head: list[Section], prepared: 
         if anchors:
             more = f" and {len(anchors) - 10} more" if len(anchors) > 10 else ""
             notes.append(f"{what}: {', '.join(anchors[:10])}{more}")
-    if document.path and not _same_place(document.path, path):
+    if document.path and not same_place(document.path, path):
         notes.append(f"The document was imported from {document.path} before; make sure that this is the same one.")
     return notes
-
-
-def _same_place(one: str, other: str) -> bool:
-    """Whether one path is the end of the other: the same file, packed from another folder."""
-    short, long = sorted((PurePosixPath(one).parts, PurePosixPath(other).parts), key=len)
-    return long[len(long) - len(short) :] == short
 
 
 def _snapshot(parsed: Parsed) -> tuple[PreparedSnapshot | None, list[str]]:

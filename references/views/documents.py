@@ -132,7 +132,7 @@ def _shown(
 ) -> list[dict]:
     """Sections with their parts, their citation and what happened to them since the revision before."""
     revision.document = document
-    parts = presenters.parts_of_sections(sections)
+    parts = presenters.parts_of_sections(sections, document.path)
     shown = []
     for section in sections:
         section.revision = revision

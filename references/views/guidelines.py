@@ -5,7 +5,7 @@ from django.views.decorators.http import require_GET
 
 from references import selectors
 from references.filtersets import GuidelineFilter
-from references.links import document_links
+from references.links import look_up_links
 from references.models import Guideline
 from v2kb.core.markdown import render as render_markdown
 from v2kb.core.views import render_part_or_page
@@ -16,15 +16,15 @@ def guideline_list(request: HttpRequest) -> HttpResponse:
     """Guidelines by kind, each with its text and the section it stands in."""
     filterset = GuidelineFilter(request.GET, queryset=selectors.list_guidelines())
     guidelines = list(filterset.qs if filterset.is_valid() else selectors.list_guidelines())
-    with document_links(guideline.text for guideline in guidelines):
-        shown = [
-            {
-                "guideline": guideline,
-                "html": render_markdown(guideline.text),
-                "url": selectors.section_url(guideline.document.slug, guideline.anchor) if guideline.anchor else "",
-            }
-            for guideline in guidelines
-        ]
+    look_up_links((guideline.text, guideline.document.path) for guideline in guidelines)
+    shown = [
+        {
+            "guideline": guideline,
+            "html": render_markdown(guideline.text, base=guideline.document.path),
+            "url": selectors.section_url(guideline.document.slug, guideline.anchor) if guideline.anchor else "",
+        }
+        for guideline in guidelines
+    ]
     groups = [
         {"kind": kind, "items": [item for item in shown if item["guideline"].kind == kind]} for kind in Guideline.Kind
     ]
