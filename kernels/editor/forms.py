@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 
+from kernels.editor.fresh import BLANK_ACKNOWLEDGED, BLANK_CITATION, added_symbol, blank_row
 from kernels.editor.layout import (
     ACKNOWLEDGED,
     CHOICE,
@@ -17,12 +18,11 @@ from kernels.editor.layout import (
     Cell,
     Input,
     Section,
-    Table,
     anchor_of,
 )
 from references.selectors import parse_citation
 from v2kb.core.values import whole_number
-from v2kb.rules.spec_document import empty_row, empty_spec
+from v2kb.rules.spec_document import empty_spec
 
 MAX_ROWS = 128
 LISTS = ("smem.queue", "cases")
@@ -102,7 +102,7 @@ def read_section(section: Section, data: QueryDict, content: Mapping[str, Any], 
         )
     for table in section.tables:
         rows = _rows(data, table.path, table.inputs)
-        _apply_action(rows, table.path, action, _blank_row(table))
+        _apply_action(rows, table.path, action, blank_row(table))
         _put(document, table.path, rows)
     if section.slug == "overview":
         document["symbols"] = _read_symbols(data, action)
@@ -111,14 +111,9 @@ def read_section(section: Section, data: QueryDict, content: Mapping[str, Any], 
     return document
 
 
-def _blank_row(table: Table) -> dict[str, Any]:
-    blank = empty_row(table.path) if table.path not in ("anchors", "open_questions") else {}
-    return {i.name: blank.get(i.name, False if i.kind == "check" else "") for i in table.inputs}
-
-
 def _read_symbols(data: QueryDict, action: str) -> dict[str, str]:
     rows = _rows(data, "symbols", (Input("name", ""), Input("value", "")))
-    _apply_action(rows, "symbols", action, {"name": f"NAME{len(rows)}", "value": ""})
+    _apply_action(rows, "symbols", action, {"name": added_symbol(len(rows)), "value": ""})
     return {row["name"].strip(): row["value"] for row in rows if row["name"].strip()}
 
 
@@ -130,11 +125,11 @@ def read_choice(data: QueryDict, choice: Mapping[str, Any], action: str) -> dict
     scope = {i.name: data.get(f"scope.{i.name}", "").strip() for i in SCOPE}
     read["scope"] = {n: split_list(v) if n in SCOPE_LISTS else v for n, v in scope.items() if v}
     citations = _rows(data, "citations", CITATION)
-    _apply_action(citations, "citations", action, {"target": "", "stance": "supports", "revision": ""})
+    _apply_action(citations, "citations", action, dict(BLANK_CITATION))
     _pin_newest(citations, action)
     read["citations"] = [_citation(row) for row in citations]
     acknowledged = _rows(data, "acknowledged", ACKNOWLEDGED)
-    _apply_action(acknowledged, "acknowledged", action, {"code": "", "reason": ""})
+    _apply_action(acknowledged, "acknowledged", action, dict(BLANK_ACKNOWLEDGED))
     known = {a.get("code"): a.get("revision", "") for a in choice.get("acknowledged") or []}
     read["acknowledged"] = [{**row, "revision": known.get(row["code"], "HEAD") or "HEAD"} for row in acknowledged]
     prediction = {i.name: _value(data, f"prediction.{i.name}", i) for i in PREDICTION}

@@ -18,6 +18,7 @@ from kernels.editor.forms import (
     section_of_path,
     without_nul,
 )
+from kernels.editor.fresh import Filled, without_fresh_rows
 from kernels.editor.layout import (
     ACKNOWLEDGED,
     BY_SLUG,
@@ -163,9 +164,13 @@ def _show(
     index: int | None = None,
     refusal: Refusal | None = None,
 ) -> HttpResponse:
-    pinned = specs.pin_citations(document)
+    filled = Filled(document) if page == "finish" else without_fresh_rows(document)
+    pinned = specs.pin_citations(filled.document)
     checks = checks_document(report_of(pinned))
+    for finding in checks["findings"]:
+        finding["path"] = filled.place(finding["path"])
     checks["findings"].sort(key=lambda finding: SEVERITY_ORDER[finding["severity"]])
+    gate = gate_preview(spec, pinned)
     context: dict[str, Any] = {
         "spec": spec,
         "draft": draft,
@@ -175,7 +180,11 @@ def _show(
         "document": document,
         "checks": checks["summary"],
         "findings": [{**finding, "url": _field_url(spec, finding["path"], document)} for finding in checks["findings"]],
-        "gate": gate_preview(spec, pinned),
+        "gate": gate,
+        "gate_lines": [
+            {"line": line, "url": _field_url(spec, filled.place(line.field), document)} for line in gate.blocking_lines
+        ],
+        "fresh_rows": filled.left_out,
         "refusal": refusal,
         "moved_on": spec.head_id != draft.base_id,
     }

@@ -36,8 +36,9 @@ class Row:
     values: Mapping[str, int | Missing]
 
     def label(self) -> str:
-        """The row's name, or its path while it has none."""
-        return self.source.get("name") or self.source.get("task") or self.path
+        """The row's name, or its place in the table while it has none."""
+        named = self.source.get("name") or self.source.get("task")
+        return named or f"Row {int(self.path.rpartition('[')[2].rstrip(']')) + 1}"
 
 
 class SpecView:

@@ -1,0 +1,69 @@
+"""The spec editor in Chromium: rows come and go without a word in the console, and Enter saves."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from kernels.models import SpecDraft
+from tests import factories as f
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+# Section and the tables on its page.
+TABLES = {
+    "overview": ("symbols",),
+    "smem": ("smem.regions",),
+    "sems": ("sems.rows",),
+    "roles": ("roles.rows",),
+    "granularity": ("granularity",),
+    "anchors": ("anchors", "open_questions"),
+    "choices/C1": ("citations", "acknowledged"),
+}
+# A browser writes styles into elements by itself: on a textarea that was dragged larger, or from an extension.
+STYLE_EVERYTHING = "document.querySelectorAll('[id]').forEach((node) => { node.style.caretColor = 'auto'; })"
+
+
+@pytest.fixture
+def editor(page: Page, site: str, sign_in, console):
+    """editor("smem") -> the page of that section of S2, opened by its owner; its console must stay quiet."""
+    page.set_default_timeout(15_000)
+    user = sign_in("dora", *f.ALL_DESIGN)
+
+    def go(section: str) -> Page:
+        page.goto(f"{site}/specs/S2/edit/{section}/")
+        return page
+
+    go.user = user
+    return go
+
+
+def rows(page: Page, path: str):
+    return page.locator(f'section:has(button[value="add:{path}"]) [data-edit-row]')
+
+
+def test_rows_of_every_table_are_added_filled_and_removed_without_a_console_error(editor) -> None:
+    for section, paths in TABLES.items():
+        page = editor(section)
+        for path in paths:
+            before = rows(page, path).count()
+            page.locator(f'button[value="add:{path}"]').click()
+            expect(rows(page, path)).to_have_count(before + 1)
+            fresh = rows(page, path).last
+            expect(fresh.locator(".field-error, [aria-invalid]")).to_have_count(0)
+            page.evaluate(STYLE_EVERYTHING)
+            with page.expect_response(lambda answer: answer.request.method == "POST"):
+                fresh.locator("input:not([type=hidden], [type=checkbox]), textarea").first.fill("X1")
+            expect(page.locator("#autosave")).to_have_attribute("data-state", "saved")
+            page.locator(f'button[value="remove:{path}:{before}"]').click()
+            expect(rows(page, path)).to_have_count(before)
+
+
+def test_enter_in_a_field_saves_and_moves_or_pins_nothing(editor) -> None:
+    page = editor("choices/C1")
+    before = SpecDraft.objects.get(user=editor.user).content["choices"][0]
+    title = page.get_by_label("Title", exact=True)
+    title.fill("Entered")
+    title.press("Enter")
+    expect(page.get_by_role("heading", name="Entered")).to_be_visible()
+    after = SpecDraft.objects.get(user=editor.user).content["choices"][0]
+    assert after["title"] == "Entered"
+    assert after["citations"] == before["citations"]

@@ -1,0 +1,118 @@
+"""The spec editor: fresh rows are neutral until they are touched or handed in."""
+
+import copy
+
+import pytest
+from django.urls import reverse
+
+from kernels.editor.fresh import without_fresh_rows
+from kernels.models import SpecDraft, Submission
+from tests import factories as f
+from tests.rules.spec_examples import grouped_gemm_spec
+
+pytestmark = pytest.mark.django_db
+
+# Section, table, a field of its new row, and what a designer begins with there.
+TABLES = (
+    ("smem", "smem.regions", "name", "RING"),
+    ("sems", "sems.rows", "name", "full"),
+    ("granularity", "granularity", "task", "tail"),
+    ("anchors", "open_questions", "text", "Which grid?"),
+)
+
+
+@pytest.fixture
+def edit(client, forms_world):
+    """edit("smem", **fields) posts a section with the newest version of the draft, follows, and gives the page."""
+
+    def post(section: str, **fields: str) -> str:
+        draft = SpecDraft.objects.get(user=f.designer().user)
+        url = reverse("kernels:spec_edit", args=[forms_world["spec"].code, section])
+        if section.startswith("C"):
+            url = reverse("kernels:spec_edit_choice", args=[forms_world["spec"].code, section])
+        answer = client.post(url, {"version": draft.version, **fields}, follow=True)
+        assert answer.status_code == 200
+        return answer.content.decode()
+
+    return post
+
+
+def stored(path: str):
+    value = SpecDraft.objects.get(user=f.designer().user).content
+    for part in path.split("."):
+        value = value[part]
+    return value
+
+
+@pytest.mark.parametrize(("section", "path", "name", "text"), TABLES)
+def test_a_new_row_is_neutral_until_something_is_typed_into_it(edit, section, path, name, text):
+    rows = len(stored(path))
+    kept = {"granularity[0].task": "row", "granularity[0].mode": "per_tile", "granularity[0].num_tasks": "4",
+            "granularity[0].listed": "4"} if path == "granularity" else {}  # fmt: skip
+    page = edit(section, action=f"add:{path}", **{f"{path}.total": str(rows), **kept})
+    assert len(stored(path)) == rows + 1
+    assert "field-error" not in page
+    assert "aria-invalid" not in page
+    assert "1 empty row is not checked yet" in page
+    page = edit(section, action="save", **{f"{path}.total": str(rows + 1), f"{path}[{rows}].{name}": text, **kept})
+    assert "field-error" in page
+    assert "not checked yet" not in page
+
+
+def test_a_new_citation_is_neutral_and_a_half_typed_one_is_not(edit):
+    choice = {
+        "title": "Fuse", "lever": "fused-row-norm", "polarity": "avoids", "citations.total": "1",
+        "citations[0].target": "U1", "citations[0].stance": "supports",
+    }  # fmt: skip
+    page = edit("C1", action="add:citations", **choice)
+    assert "1 empty row is not checked yet" in page
+    assert "There is no evidence row" not in page
+    more = {**choice, "citations.total": "2", "citations[1].stance": "supports"}
+    assert "2 empty rows are not checked yet" in edit("C1", action="add:acknowledged", **more)
+    assert "D99" in edit("C1", action="save", **more, **{"citations[1].target": "D99"})
+
+
+def test_a_new_symbol_is_neutral_until_it_has_a_name_of_its_own(edit):
+    page = edit("overview", action="add:symbols", **{"title": "T", "symbols.total": "0"})
+    assert "The expression is empty" not in page
+    named = {"symbols.total": "1", "symbols[0].name": "STAGES", "symbols[0].value": ""}
+    assert "The expression is empty" in edit("overview", action="save", title="T", **named)
+
+
+def test_findings_of_the_rows_after_a_fresh_one_stay_with_their_rows():
+    document = grouped_gemm_spec()
+    regions = document["smem"]["regions"]
+    blank = dict.fromkeys(regions[0], "") | {
+        "page_count": "-1", "release_step": "0", "can_pack": False, "contiguous": True, "tma_dst": False
+    }  # fmt: skip
+    document["smem"]["regions"] = [regions[0], blank, *regions[1:]]
+    before = copy.deepcopy(document)
+    filled = without_fresh_rows(document)
+    assert filled.left_out == 1
+    assert filled.document["smem"]["regions"] == regions
+    assert filled.place("smem.regions[0].name") == "smem.regions[0].name"
+    assert filled.place("smem.regions[1].size_bytes") == "smem.regions[2].size_bytes"
+    assert filled.place("sems.rows[1].name") == "sems.rows[1].name"
+    assert filled.place("smem.regions") == "smem.regions"
+    assert document == before
+
+
+def test_odd_drafts_are_taken_as_they_are():
+    for odd in (
+        {"smem": "x", "choices": 5, "symbols": []},
+        {"choices": ["C1", {"citations": 3}]},
+        {"smem": {"regions": {}}},
+    ):
+        assert without_fresh_rows(odd).document == odd
+
+
+def test_handing_in_a_spec_with_an_empty_row_is_refused_and_says_which(client, forms_world, edit):
+    edit("smem", action="add:smem.regions", **{"smem.regions.total": "0"})
+    code = forms_world["spec"].code
+    finish = reverse("kernels:spec_finish", args=[code])
+    assert "The region has no name." in client.get(finish).content.decode()
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    answer = client.post(finish, {"version": draft.version, "action": "submit"})
+    assert answer.status_code == 422
+    assert "The region has no name." in answer.content.decode()
+    assert Submission.objects.count() == 1  # that of the revision before
