@@ -53,8 +53,7 @@ def figure(content: dict[str, Any]) -> str:
     if not numbers:
         return ""
     versus = f" vs {numbers[0]['compared_with']}" if numbers[0]["compared_with"] else ""
-    sign = "+" if str(numbers[0]["text"]).lstrip().startswith("+") else ""
-    return short(f"{sign}{format_number(numbers[0])}{versus}", 60)
+    return short(f"{format_number(numbers[0])}{versus}", 60)
 
 
 def number_rows(content: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,10 +1,13 @@
 """Forms of specs, reviews, kernels and runs. They read; the services decide."""
 
+from collections.abc import Iterable, Mapping
+
 from django import forms
 
 from kernels.models import Anchor, Kernel, KernelVersion, Op, Position, Run, Spec
 from kernels.models.review import Aspect
 from v2kb.broker import RUN_QUEUES
+from v2kb.rules.ladder import Standing
 
 
 class SpecForm(forms.Form):
@@ -111,6 +114,23 @@ class VersionForm(forms.Form):
         return contents
 
 
+STANDINGS = {
+    "PASS": "passed validation",
+    "PENDING": "not validated on its target",
+    "MISSING": "never validated over every workload",
+    "FAIL": "failed validation",
+}
+
+
+def _by_standing(versions: Iterable[KernelVersion], standings: Mapping[int, Standing]) -> list[tuple[str, list]]:
+    """Choices of versions in groups by how they stand below perf."""
+    groups: dict[str, list[tuple[int, str]]] = {label: [] for label in STANDINGS.values()}
+    for version in versions:
+        status = standings[version.pk].status if version.pk in standings else "MISSING"
+        groups[STANDINGS[status]].append((version.pk, str(version)))
+    return [(label, choices) for label, choices in groups.items() if choices]
+
+
 class RunForm(forms.Form):
     """Send a run."""
 
@@ -128,9 +148,11 @@ class RunForm(forms.Form):
     )
     idempotency_key = forms.CharField(required=False, max_length=80, widget=forms.HiddenInput)
 
-    def __init__(self, *args, op: Op, **kwargs):
+    def __init__(self, *args, op: Op, standings: Mapping[int, Standing], **kwargs):
         super().__init__(*args, **kwargs)
-        self.fields["version"].queryset = KernelVersion.objects.filter(kernel__op=op).select_related("kernel")
+        versions = KernelVersion.objects.filter(kernel__op=op).select_related("kernel")
+        self.fields["version"].queryset = versions
+        self.fields["version"].choices = [("", "---------"), *_by_standing(versions, standings)]
         self.fields["anchor"].queryset = Anchor.objects.filter(op=op)
         names = [workload["name"] for workload in op.head.content["workloads"]] if op.head else []
         self.fields["workloads"].choices = [(name, name) for name in names]

@@ -4,7 +4,7 @@ import statistics
 from typing import Any
 
 from kernels.models import Judgement, Kernel, Run
-from v2kb.rules.session import ANCHOR, CANDIDATE
+from v2kb.rules.session import ANCHOR, CANDIDATE, RunSamples, pair_runs
 from v2kb.rules.stats import median_ns
 
 NS_PER_US = 1000.0
@@ -22,32 +22,34 @@ def _medians(run: Run, side: str, workload: str) -> list[float]:
     return found
 
 
-def _first_workload(run: Run) -> str:
-    rounds = run.result.content["rounds"]
-    return rounds[0]["workload"] if rounds else ""
+def timed_workloads(*runs: Run) -> list[str]:
+    """The workloads that finished runs timed, in the order in which they were timed, each once."""
+    return list(dict.fromkeys(timed["workload"] for run in runs for timed in run.result.content["rounds"]))
 
 
-def ladder_plot(kernel: Kernel) -> dict[str, Any] | None:
-    """Each version's newest timed session on the first workload, against the anchor of that session."""
+def newest_sessions(kernel: Kernel) -> dict[int, Run]:
+    """Version number -> its newest session that timed something, versions in order."""
     runs = (
         Run.objects.filter(version__kernel=kernel, kind__in=["perf", "capture"], state="finished", result__isnull=False)
         .select_related("version", "anchor", "result")
         .order_by("id")
     )
     newest = {run.version.number: run for run in runs if run.result.content["rounds"]}
-    if not newest:
-        return None
-    last = newest[max(newest)]
-    workload = _first_workload(last)
+    return dict(sorted(newest.items()))
+
+
+def ladder_plot(newest: dict[int, Run], workload: str) -> dict[str, Any] | None:
+    """Each version's newest session on one workload, against the anchor of the last version's session."""
     versions = []
-    for number in sorted(newest):
-        values = _medians(newest[number], CANDIDATE, workload)
+    for number, run in newest.items():
+        values = _medians(run, CANDIDATE, workload)
         if values:
             versions.append(
                 {"name": f"v{number}", "value": statistics.median(values), "low": min(values), "high": max(values)}
             )
     if not versions:
         return None
+    last = newest[max(newest)]
     against = _medians(last, ANCHOR, workload)
     anchor = (
         {"name": last.anchor.name if last.anchor else "anchor", "value": statistics.median(against)}
@@ -60,15 +62,12 @@ def ladder_plot(kernel: Kernel) -> dict[str, Any] | None:
         "versions": versions,
         "anchor": anchor,
         "floor": None,
-        "text": f"Workload {workload}: median of the run medians of each version's newest session, lowest to highest.",
+        "text": f"Workload {workload}: median of the run medians of each version's newest session, lowest to highest",
     }
 
 
-def samples_plot(run: Run | None) -> dict[str, Any] | None:
-    """All samples of the first workload in the order in which they were taken."""
-    if run is None or not hasattr(run, "result"):
-        return None
-    workload = _first_workload(run)
+def samples_plot(run: Run, workload: str) -> dict[str, Any] | None:
+    """All samples of one workload in the order in which they were taken."""
     timed = sorted(
         (t for t in run.result.content["rounds"] if t["workload"] == workload),
         key=lambda t: (t["position"], t["round"]),
@@ -85,12 +84,19 @@ def samples_plot(run: Run | None) -> dict[str, Any] | None:
     return {"unit": "us", "direction": DIRECTION, "runs": runs, "text": f"Workload {workload}"} if runs else None
 
 
-def paired_plot(run: Run) -> dict[str, Any] | None:
-    """Run medians of anchor and candidate per round, first workload."""
-    workload = _first_workload(run)
-    pairs = zip(_medians(run, ANCHOR, workload), _medians(run, CANDIDATE, workload), strict=False)
-    rounds = [{"round": n, "anchor": a, "candidate": b} for n, (a, b) in enumerate(pairs, 1)]
+def paired_plot(run: Run, workload: str) -> dict[str, Any] | None:
+    """Run medians of anchor and candidate per round, on one workload; a side that is missing stays empty."""
+    timed = [t for t in run.result.content["rounds"] if t["workload"] == workload]
+    pairs = pair_runs(RunSamples(t["round"], t["side"], workload, tuple(t["samples_ns"])) for t in timed)
+    rounds = [
+        {"round": pair.round + 1, **{side: _us(getattr(pair, side)) for side in (ANCHOR, CANDIDATE)}}
+        for pair in pairs.get(workload, ())
+    ]
     return {"unit": "us", "direction": DIRECTION, "rounds": rounds, "text": f"Workload {workload}"} if rounds else None
+
+
+def _us(time_ns: float | None) -> float | None:
+    return None if time_ns is None else time_ns / NS_PER_US
 
 
 def _number(text: str | None) -> float | None:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kernels.models import Anchor, Run
+from kernels.selectors.ladder import standing_of_run
 from v2kb.rules.grades import DEVICE_SPAN
 from v2kb.rules.prereg import FIELDS, parse_prediction
 from v2kb.rules.session import ANCHOR, CANDIDATE, Case, RunSamples, Session, pair_runs
@@ -104,6 +105,7 @@ def session_of(run: Run) -> Session:
         method=method,
         cases=tuple(_case(workload, found, checked.get(workload)) for workload, found in pairs.items()),
         outcome=run.outcome,
+        ladder_fault=standing_of_run(run).fault,
         fresh_processes=True,
         # The harness flushes the L2 before every call whose device span it takes. An op launched alone chooses its own
         # grid, unless its contract names one, which this harness can't check.

@@ -8,13 +8,13 @@ from django.shortcuts import get_object_or_404, redirect, render
 from kernels import policies
 from kernels.forms import AnchorForm, KernelForm, VersionForm
 from kernels.models import Anchor, Kernel, Op
-from kernels.plots import ladder_plot, samples_plot
+from kernels.plots import ladder_plot, newest_sessions, samples_plot, timed_workloads
 from kernels.selectors.ladder import ladder_of
 from kernels.services import anchors, kernels
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
 from v2kb.core.policies import has_role
-from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.core.views import chosen, page_of, render_part_or_page, submit
 
 IMPLEMENTERS = ("implementer", "designer")
 RUNNERS = ("validator", "implementer", "designer")
@@ -63,20 +63,35 @@ def kernel_detail(request: HttpRequest, slug: str) -> HttpResponse:
         .prefetch_related("judgements")
     )
     actor = actor_from_request(request)
-    context = {
+    context = _times_of(request, kernel) | {
         "kernel": kernel,
         "versions": versions,
         "newest": newest,
         "rungs": ladder_of(newest) if newest else [],
         "runs": runs[:30],
-        "ladder": ladder_plot(kernel),
-        "samples": samples_plot(runs.filter(kind__in=["perf", "capture"], state="finished").first()),
         "activity": activity_of(kernel, 20),
         "anchors": Anchor.objects.filter(version__kernel=kernel).select_related("version"),
         "may_implement": has_role(actor, *IMPLEMENTERS),
         "may_run": has_role(actor, *RUNNERS),
     }
-    return render(request, "kernels/kernel_detail.html", context)
+    return render_part_or_page(request, "kernels/kernel_detail.html", context, part="times")
+
+
+def _times_of(request: HttpRequest, kernel: Kernel) -> dict[str, Any]:
+    """The plots of one workload: the one that the address names, else the first."""
+    newest = newest_sessions(kernel)
+    if not newest:
+        return {}
+    last = max(newest.values(), key=lambda run: run.pk)
+    workloads = timed_workloads(last, *newest.values())
+    workload = chosen(request, "workload", workloads)
+    return {
+        "workloads": workloads,
+        "workload": workload,
+        "ladder": ladder_plot(newest, workload),
+        "samples": samples_plot(last, workload),
+        "session": last,
+    }
 
 
 def version_new(request: HttpRequest, slug: str) -> HttpResponse:

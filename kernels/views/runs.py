@@ -13,14 +13,16 @@ from evidence.models import RunReceipt
 from kernels import policies
 from kernels.forms import RunForm
 from kernels.models import KernelVersion, Op, PreRegistration, Run, Worker
-from kernels.plots import NS_PER_US, forest_plot, paired_plot, samples_plot
+from kernels.plots import NS_PER_US, forest_plot, paired_plot, samples_plot, timed_workloads
+from kernels.selectors.ladder import standing_of_run, standings
 from kernels.selectors.sessions import anchor_values
 from kernels.services import runs
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Forbidden
-from v2kb.core.ui.numbers import to_decimal
-from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.core.ui.numbers import duration_text, to_decimal
+from v2kb.core.views import chosen, page_of, render_part_or_page, submit
+from v2kb.rules.ladder import Standing
 from v2kb.wire.outcomes import RUN_OUTCOMES
 
 STOP_POLLING = 286
@@ -81,12 +83,24 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
         "idempotency_key": secrets.token_hex(8),
         **({"anchor": anchor} if anchor else {}),
     }
-    form = RunForm(request.POST or None, initial=initial, op=op)
+    found = standings(op) if op.head else {}
+    form = RunForm(request.POST or None, initial=initial, op=op, standings=found)
     if request.method == "POST":
         run = submit(form, lambda d: runs.submit_run(actor_from_request(request), **d))
         if run is not None:
             return redirect(run.get_absolute_url())
-    return render(request, "kernels/run_form.html", {"form": form, "op": op}, status=422 if form.errors else 200)
+    context = {"form": form, "op": op, "warned": _warned(form, found)}
+    status = 422 if form.errors else 200
+    return render_part_or_page(request, "kernels/run_form.html", context, part="warning", status=status)
+
+
+def _warned(form: RunForm, found: dict[int, Standing]) -> dict[str, Any] | None:
+    """The chosen version and how it stands, where it is to be timed without having passed validation."""
+    version = str(form["version"].value() or "")
+    standing = found.get(int(version)) if version.isdecimal() else None
+    if form["kind"].value() != Run.Kind.PERF or standing is None or not standing.fault:
+        return None
+    return {"version": KernelVersion.objects.select_related("kernel").get(pk=version), "standing": standing}
 
 
 def _registered(kind: str, version: str | None) -> dict[str, Any]:
@@ -116,10 +130,20 @@ def _live(run: Run) -> dict[str, Any]:
             break
     return {
         "run": run,
+        "elapsed": _elapsed(run),
         "log": "".join(reversed(log))[-LOG_SHOWN:],
         "attempts": run.attempt_rows.select_related("worker"),
         "nobody_listens": run.state == Run.State.QUEUED and run.queue not in _heard_queues(),
     }
+
+
+def _elapsed(run: Run) -> str:
+    """How long a run has been waiting or running, or how long it took since a worker claimed it."""
+    began = run.submitted_at if run.state == Run.State.QUEUED else run.claimed_at
+    if began is None:
+        return ""
+    seconds = ((run.finished_at or timezone.now()) - began).total_seconds()
+    return f"{'took' if run.is_over else 'for'} {duration_text(seconds)}"
 
 
 def _heard_queues() -> set[str]:
@@ -161,13 +185,26 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
         "cancellable": _cancellable(request, run),
     }
     if result is not None and result.content["rounds"]:
-        context["samples"] = samples_plot(run)
-        context["captured"] = _captured(run) if run.kind == Run.Kind.CAPTURE else None
-        context["paired"] = paired_plot(run) if run.kind == Run.Kind.PERF else None
+        context |= _times(request, run)
+    if run.kind == Run.Kind.PERF:
+        context["standing"] = standing_of_run(run)
     if judgements:
         context["forest"] = forest_plot(judgements[0])
         context["receipt"] = RunReceipt.objects.filter(run_id=public_id).select_related("row", "proposal").first()
-    return render(request, "kernels/run_detail.html", context)
+    return render_part_or_page(request, "kernels/run_detail.html", context, part="plots")
+
+
+def _times(request: HttpRequest, run: Run) -> dict[str, Any]:
+    """The plots of one workload: the one that the address names, else the first."""
+    workloads = timed_workloads(run)
+    workload = chosen(request, "workload", workloads)
+    return {
+        "workloads": workloads,
+        "workload": workload,
+        "samples": samples_plot(run, workload),
+        "paired": paired_plot(run, workload) if run.kind == Run.Kind.PERF else None,
+        "captured": _captured(run) if run.kind == Run.Kind.CAPTURE else None,
+    }
 
 
 def _captured(run: Run) -> list[dict[str, Any]]:

@@ -173,8 +173,21 @@
     window.Plotly.react(plot, traces, looks, CONFIG);
   }
 
+  // The table is open where no script runs. Beside its plot it is closed, or as the reader left it before a swap.
+  const left = new Map();
+  function settle(figure) {
+    const twin = figure.querySelector(".chart-twin:not([data-settled])");
+    if (!twin) return;
+    if (window.Plotly) twin.open = left.get(figure.dataset.source) ?? "stayOpen" in twin.dataset;
+    twin.dataset.settled = "";
+    twin.addEventListener("toggle", () => left.set(figure.dataset.source, twin.open));
+  }
+
   function drawAll() {
-    for (const figure of document.querySelectorAll("[data-chart]")) draw(figure);
+    for (const figure of document.querySelectorAll("[data-chart]")) {
+      settle(figure);
+      draw(figure);
+    }
   }
 
   // ---- CSV of exactly the points in the table ----

@@ -70,6 +70,7 @@ def session(*cases: Case, **changes: Any) -> Session:
         "hardware": "sm_90",
         "method": "cupti_span",
         "cases": cases,
+        "ladder_fault": "",
         "cold": True,
         "fresh_processes": True,
         "production_grid": True,

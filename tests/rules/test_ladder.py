@@ -4,10 +4,13 @@ from v2kb.rules.grades import Grade
 from v2kb.rules.ladder import (
     STATUSES,
     TRAITS,
+    Check,
     Result,
+    checked_results,
     ladder_states,
     perf_result,
     rungs_of,
+    standing_below,
     validate_results,
 )
 
@@ -155,6 +158,58 @@ def test_a_pass_away_from_the_target_is_pending_there():
 def test_this_harness_can_fail_a_megakernel_op_but_not_pass_it():
     assert validated("fused_megakernel", "PASS", "sm_100", "sm_100") == {"G0": "PENDING", "G1": "PENDING"}
     assert validated("fused_megakernel", "FAIL_NUMERIC", "sm_100", "sm_100")["G1"] == "FAIL"
+
+
+VALIDATED, FAILED = Check("PASS", "cpu", True, True), Check("FAIL_NUMERIC", "cpu", True, True)
+TIMED, TIMED_IN_PART = Check("PASS", "cpu", False, True), Check("PASS", "cpu", False, False)
+
+
+@pytest.mark.parametrize(
+    ("checks", "compiles", "numeric"),
+    [
+        ([], None, None),
+        ([VALIDATED], "PASS", "PASS"),
+        ([VALIDATED, FAILED], "PASS", "FAIL"),
+        ([FAILED, VALIDATED], "PASS", "PASS"),
+        ([TIMED], "PASS", "PASS"),
+        ([TIMED_IN_PART], "PASS", None),
+        ([Check("PASS", "cpu", True, False)], "PASS", None),
+        ([FAILED, Check("PASS", "cpu", True, False)], "PASS", "FAIL"),
+        ([FAILED, TIMED], "PASS", "FAIL"),
+        ([FAILED, TIMED_IN_PART], "PASS", "FAIL"),
+        ([Check("INVALID_REFERENCE", "cpu", True, True), TIMED], "PASS", "INVALID"),
+        ([VALIDATED, Check("FAIL_NUMERIC", "cpu", False, False)], "PASS", "FAIL"),
+        ([VALIDATED, Check("INVALID_REFERENCE", "cpu", False, True)], "PASS", "PASS"),
+        ([VALIDATED, Check("INFRA", "", True, True)], "PASS", "PASS"),
+        ([Check("COMPILE_ERROR", "cpu", True, True), TIMED], "FAIL", "PASS"),
+    ],
+)
+def test_which_runs_count_below_perf(checks, compiles, numeric):
+    found = checked_results("cpu", "cpu", checks)
+    assert [found[rung].status if rung in found else None for rung in ("compile", "numeric")] == [compiles, numeric]
+
+
+@pytest.mark.parametrize(
+    ("results", "status", "words"),
+    [
+        ({"compile": OK, "numeric": OK}, "PASS", ""),
+        ({"compile": OK, "numeric": Result("FAIL", "It ended as OOM.")}, "FAIL", "numeric is FAIL. It ended as OOM."),
+        ({"compile": Result("FAIL", "x"), "numeric": OK}, "FAIL", "compile is FAIL, numeric is INVALID. x."),
+        ({"compile": OK, "numeric": Result("PENDING", "sm_90")}, "PENDING", "numeric is PENDING(sm_90)."),
+        ({"perf": OK}, "MISSING", "compile is MISSING, numeric is MISSING."),
+        ({"compile": OK}, "MISSING", "numeric is MISSING."),
+    ],
+)
+def test_how_a_version_stands_below_perf(results, status, words):
+    found = standing_below("cpu", results)
+    assert found.status == status
+    assert found.fault.endswith(words)
+    assert bool(found.fault) == (status != "PASS")
+
+
+def test_a_megakernels_rungs_below_perf_are_all_but_the_last():
+    assert standing_below("fused_megakernel", whole("fused_megakernel", "G9", "G5")).status == "PASS"
+    assert standing_below("fused_megakernel", whole("fused_megakernel", "G3")).status == "FAIL"
 
 
 @pytest.mark.parametrize(

@@ -133,7 +133,9 @@ def test_role_and_backing_are_the_callers():
 @pytest.mark.parametrize(
     ("cell", "written"),
     [("−7..−9%", "−9..−7%"), ("≤ 6 %", "≤6%"), ("6.24us", "6.24 µs"), ("1.18x", "1.18×"), ("±0.08 TB/s", "±0.08 TB/s"),
-     ("6.24 ± 0.1 us", "6.24 ± 0.10 µs"), ("≈4.1µs", "~4.1 µs")],
+     ("6.24 ± 0.1 us", "6.24 ± 0.10 µs"), ("≈4.1µs", "~4.1 µs"), ("+67%", "+67%"), ("+11-17%", "+11..+17%"),
+     ("+0.058..+0.342ms", "+0.058..+0.342 ms"), ("-1..2%", "−1..+2%"), ("~+12%", "~+12%"), ("+0%", "0%"),
+     ("+2 ± 1 %", "+2 ± 1%"), ("1e+3 us", "1000 µs"), ("± 3%", "±3%"), ("8..9%", "8..9%")],
 )  # fmt: skip
 def test_writing(cell, written):
     assert format_number(parse_numbers(cell)[0]) == written
@@ -181,6 +183,12 @@ def test_a_range_survives_writing_and_reading(ends, unit):
     (again,) = parse_numbers(format_number(number))
     assert (read_decimal(again["low"]), read_decimal(again["high"])) == (Decimal(low), Decimal(high))
     assert again["unit"] == unit
+
+
+def test_a_number_whose_value_was_corrected_shows_the_new_one():
+    (number,) = parse_numbers("+67%")
+    assert format_number(number | {"value": "-5"}) == "−5%"
+    assert format_number(number | {"text": "", "value": "67"}) == "67%"
 
 
 def test_intervals_and_containment():

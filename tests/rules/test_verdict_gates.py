@@ -16,6 +16,8 @@ from v2kb.rules.verdict_gates import JudgePolicy, Registration
     [
         ({"outcome": "WEDGE"}, "outcome", "WEDGE"),
         ({"outcome": ""}, "outcome", "unknown"),
+        ({"ladder_fault": "Validation failed: numeric is FAIL."}, "ladder", "numeric is FAIL. A validate run"),
+        ({"ladder_fault": None}, "ladder", "unknown"),
         ({"metric": "wall_us"}, "grade", "wall_us"),
         ({"direction": "higher"}, "grade", "higher"),
         ({"anchor": "other"}, "grade", "other"),

@@ -6,9 +6,10 @@ import pytest
 
 from evidence.models import Proposal, RunReceipt
 from evidence.services.decisions import accept_proposal
-from kernels.models import Anchor, Judgement, Kernel, Run
+from kernels.models import Anchor, Judgement, Kernel, KernelVersion, Run
 from kernels.selectors.ladder import ladder_of
 from kernels.services.anchors import mark_anchor_stale, name_anchor
+from kernels.services.ops import revise_op
 from kernels.services.results import judge_run
 from kernels.services.runs import submit_run
 from tests import factories as f
@@ -31,9 +32,9 @@ INCONCLUSIVE = (ANCHOR_3, [94_000, 99_000, 95_000])
 class Loop:
     """An approved spec with `rounds` registered, its pinned anchor, and a version under it."""
 
-    def __init__(self, rounds=3):
+    def __init__(self, rounds=3, **contract):
         self.row = f.evidence_row()
-        self.op = f.op()
+        self.op = f.op(**contract)
         prediction = {**f.PREDICTION, "row": self.row.code, "anchor": "naive", "rounds": str(rounds)}
         self.revision = f.approved_revision(self.row, prediction=prediction)
         self.anchor = f.pinned_anchor(self.op)
@@ -42,7 +43,7 @@ class Loop:
             self.op, slug="fused", basis=Kernel.Basis.SPEC, spec=self.revision.spec, source=source
         )
 
-    def run(self, anchor, candidate, who=None, diagnostic=False, **changes) -> Run:
+    def run(self, anchor, candidate, who=None, diagnostic=False, workloads=None, **changes) -> Run:
         run = submit_run(
             who or f.designer(),
             kind="perf",
@@ -50,6 +51,7 @@ class Loop:
             anchor=self.anchor,
             rounds=max(3, len(candidate)),
             diagnostic=diagnostic,
+            workloads=workloads,
         )
         return f.finish(run, f.result(run, anchor, candidate, **changes))
 
@@ -177,6 +179,53 @@ def test_a_sample_from_before_the_seal_is_invalid():
 
 def test_fewer_or_more_rounds_than_registered_are_invalid():
     assert "rounds" in invalid(Loop().run(ANCHOR_5, [94_000] * 5))
+
+
+def validated(version, outcome="PASS", **changes) -> Run:
+    run = submit_run(f.designer(), kind="validate", version=version, **changes)
+    return f.finish(run, f.result(run, [], [], outcome=outcome))
+
+
+def perf_rung(version) -> str:
+    return ladder_of(version)[-1].status
+
+
+def test_a_version_that_fails_validation_gets_no_verdict_until_it_passes():
+    loop = Loop()
+    validated(loop.version, "FAIL_NUMERIC")
+    sentence = invalid(loop.run(*WIN))
+    assert "first failed gate ladder: Validation failed: numeric is FAIL" in sentence
+    assert perf_rung(loop.version) == "INVALID"
+    validated(loop.version)
+    assert loop.run(*WIN).judgements.get().judgement == "WIN"
+    assert perf_rung(loop.version) == "PASS"
+
+
+def test_a_failure_after_the_session_leaves_its_judgement_and_takes_the_rung():
+    loop = Loop()
+    run = loop.run(*WIN)
+    validated(loop.version, "FAIL_NUMERIC")
+    assert judge_run(run).judgement == "WIN"
+    assert perf_rung(loop.version) == "INVALID"
+
+
+def test_a_session_over_some_workloads_stands_on_a_validate_run_over_all():
+    loop = Loop(workloads=[*f.CONTRACT["workloads"], {"name": "large", "axes": {"rows": "64"}}])
+    validated(loop.version, workloads=["small"])
+    sentence = invalid(loop.run(*WIN, workloads=["small"]))
+    assert "first failed gate ladder: Never validated over every workload: numeric is MISSING" in sentence
+    validated(loop.version)
+    assert loop.run(*WIN, workloads=["small"]).judgements.get().judgement == "WIN"
+
+
+def test_what_passed_under_an_older_contract_is_no_pass_under_the_new_one():
+    loop = Loop()
+    validated(loop.version)
+    assert [rung.status for rung in ladder_of(loop.version)] == ["PASS", "PASS", "MISSING"]
+    stricter = {**loop.op.head.content, "tolerance": {"cos_min": "0.9999", "rel_max": "0.01"}}
+    revise_op(f.designer(), op=loop.op, base_hash=loop.op.head.content_hash, content=stricter)
+    version = KernelVersion.objects.get(pk=loop.version.pk)
+    assert {rung.status for rung in ladder_of(version)} == {"MISSING"}
 
 
 # --- what decides nothing ---

@@ -1,7 +1,7 @@
 """Helpers that every app's views share, and the frame's own pages."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from django import forms
@@ -36,6 +36,12 @@ def page_of(request: HttpRequest, queryset: QuerySet, size: int = PAGE_SIZE) -> 
         return paginator.page(1)
     except EmptyPage:
         return paginator.page(paginator.num_pages)
+
+
+def chosen(request: HttpRequest, name: str, known: Sequence[str]) -> str:
+    """The value of `?name=` where it is one of `known`, else the first of them; "" when there is none."""
+    value = request.GET.get(name, "")
+    return value if value in known else next(iter(known), "")
 
 
 def add_refusal(form: forms.Form, refusal: Refusal) -> None:

@@ -4,7 +4,7 @@ Rungs depend on the op's envelope: inside a megakernel G0 to G9, launched alone 
 numeric, perf. A PASS counts only on rungs that stand: with an earlier rung missing it is INVALID.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from v2kb.rules.grades import CPU, DECIDES, MEGAKERNEL, STANDALONE, Grade
@@ -194,6 +194,66 @@ def validate_results(envelope: str, outcome: str, target: str, hardware: str) ->
     else:
         return found
     return {rung_id: waits if result.status == PASS else result for rung_id, result in found.items()}
+
+
+@dataclass(frozen=True)
+class Check:
+    """How one finished run of a version ended that checked its outputs: `validates` says whether that was all it was
+    for, `complete` whether it covered every workload of the contract.
+    """
+
+    outcome: str
+    hardware: str
+    validates: bool
+    complete: bool
+
+
+def checked_results(envelope: str, target: str, checks: Iterable[Check]) -> dict[str, Result]:
+    """Return what a version's runs, oldest first, put on record below perf; the newest counts.
+
+    Every run checks outputs before it times anything. A failure counts whatever the run was for. A pass of the numbers
+    counts over every workload only, and of a run that times things only where no failure stands: a validate run lifts
+    that.
+    """
+    found: dict[str, Result] = {}
+    numeric_id = "G1" if envelope == MEGAKERNEL else "numeric"
+    for check in checks:
+        for rung_id, result in validate_results(envelope, check.outcome, target, check.hardware).items():
+            if result.status in (PASS, PENDING):
+                partly = rung_id == numeric_id and not check.complete
+                stands_failed = rung_id in found and found[rung_id].status in (FAIL, INVALID)
+                counts = not partly and (check.validates or not stands_failed)
+            else:  # a reference or an anchor that fails says nothing of the version that was timed
+                counts = check.validates or result.status == FAIL
+            if counts:
+                found[rung_id] = result
+    return found
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Whether a version has passed what comes before perf: PASS, FAIL, PENDING or MISSING; `fault` says what is wrong,
+    empty for PASS.
+    """
+
+    status: str
+    fault: str = ""
+
+
+def standing_below(envelope: str, results: Mapping[str, Result], traits: frozenset[str] = frozenset()) -> Standing:
+    """Return how the rungs below the last one stand; a session of a version counts only when they all do."""
+    states = ladder_states(envelope, results, traits)[:-1]
+    for statuses, status, said in (
+        ((FAIL, INVALID), FAIL, "Validation failed"),
+        ((PENDING,), PENDING, "Not validated on its target"),
+        ((MISSING,), MISSING, "Never validated over every workload"),
+    ):
+        loose = [state for state in states if state.status in statuses]
+        if loose:
+            why = loose[0].reason.rstrip(".") if status == FAIL else ""
+            named = ", ".join(f"{state.rung.title.lower()} is {state.text}" for state in loose)
+            return Standing(status, f"{said}: {named}.{f' {why}.' if why else ''}")
+    return Standing(PASS)
 
 
 def perf_result(envelope: str, grade: Grade, judgement: str, target: str) -> dict[str, Result]:

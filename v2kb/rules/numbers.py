@@ -69,6 +69,7 @@ _COUNTED = re.compile(
 )
 _MEASURED_BEFORE = re.compile(rf"[0-9]\s{{0,2}}{_UNIT}\s*$")
 _COMPARISONS = ("<", ">", "<=", ">=", "≤", "≥")
+_PLUS = re.compile(r"(?<![0-9A-Za-z.)])\+\s?[0-9.]", re.ASCII)  # a sign, and neither an exponent's nor of an addition
 _DASHED_WORD = re.compile(r"-[A-Za-z]", re.ASCII)
 _GLUED = re.compile(r"[A-Za-z_][A-Za-z0-9_/]{0,20}", re.ASCII)
 _Q = {
@@ -257,7 +258,7 @@ def _direction(unit: str, following: str) -> str:
 
 def format_number(number: dict[str, Any]) -> str:
     """Return a number as text that `parse_numbers` reads back to the same values, for example `−9..−7%`,
-    `≤6%`, `6.24 µs`.
+    `≤6%`, `6.24 µs`. A change keeps its plus: `+67%`, `+0.058..+0.342 ms`.
     """
     unit = number.get("unit") or ""
     value, low, high = (number.get(name) for name in ("value", "low", "high"))
@@ -265,12 +266,26 @@ def format_number(number: dict[str, Any]) -> str:
         return str(number.get("text", ""))
     shown = {"percent": "%", "x": "×", "us": " µs"}.get(unit, f" {unit}")
     mark = {"<=": "≤", ">=": "≥", "~": "~", "+-": "±"}.get(number.get("qualifier") or "", "")
+    signed = is_change(number)
     if value is not None and low is not None and high is not None and mark == "±":
         centre, top = read_decimal(value), read_decimal(high)
         if centre is not None and top is not None:
-            return f"{value} ± {plain_decimal(top - centre)}{shown}".replace("-", "−")
-    body = f"{low}..{high}" if value is None else value
+            return f"{_with_sign(value, signed)} ± {plain_decimal(top - centre)}{shown}".replace("-", "−")
+    body = _with_sign(value, signed) if value is not None else "..".join(_with_sign(end, signed) for end in (low, high))
     return f"{mark}{body}{shown}".replace("-", "−")
+
+
+def is_change(number: dict[str, Any]) -> bool:
+    """Say whether a number states a change: its text writes a plus, or its range goes from below zero to above."""
+    if _PLUS.search(str(number.get("text", ""))):
+        return True
+    low, high = read_decimal(number.get("low")), read_decimal(number.get("high"))
+    return number.get("value") is None and low is not None and high is not None and low < 0 < high
+
+
+def _with_sign(figure: str, signed: bool) -> str:
+    value = read_decimal(figure)
+    return f"+{figure.lstrip('+')}" if signed and value is not None and value > 0 else figure
 
 
 def base_unit(unit: str) -> str:

@@ -70,7 +70,7 @@ class Session:
 
     Times (`Pair`, `Case.floor`, `timer_tick`) are in `unit`; `aa_sd` is in log units; `aa_passed` None means
     that no A/A check is on record; date-times carry a time zone. `machine` is text for people ("GPU 0, 1,980
-    MHz").
+    MHz"). `ladder_fault` says which rungs below perf do not stand, empty if all do, None if nobody looked.
     """
 
     candidate: str
@@ -84,6 +84,7 @@ class Session:
     method: str
     cases: tuple[Case, ...]
     outcome: str = "PASS"
+    ladder_fault: str | None = None
     cold: bool | None = None
     fresh_processes: bool | None = None
     production_grid: bool | None = None

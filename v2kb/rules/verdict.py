@@ -23,7 +23,7 @@ from v2kb.rules.verdict_gates import Gate, JudgePolicy, Registration, anchor_val
 from v2kb.rules.verdict_table import INCONCLUSIVE, INVALID, REGRESS, WIN, Thresholds, judge_interval, resolution
 from v2kb.rules.verdict_text import NOISE, shown_document, verdict_document
 
-RULE_VERSION = "verdict/1"
+RULE_VERSION = "verdict/2"
 SHIP, KILL, PARK, NO_DISPOSITION = "ship", "kill", "park", "none"
 DISPOSITIONS = (SHIP, KILL, PARK, NO_DISPOSITION)
 BEATS, MEETS, FALLS_SHORT = "beats", "meets", "falls short of"

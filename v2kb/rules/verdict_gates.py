@@ -57,6 +57,7 @@ def check_gates(
     return (
         Gate("outcome", "The run finished", _outcome(session)),
         Gate("outputs", "Every registered case gave a right output", _outputs(session, prereg)),
+        Gate("ladder", "The rungs below stand", _ladder(session)),
         Gate("floor", "No time is below the physical floor", _floor(session, prereg)),
         Gate("rounds", "The registered rounds were run", _rounds(session, prereg, policy)),
         Gate("values", "Every run has a usable median", effects.primary.reason),
@@ -90,6 +91,14 @@ def _outputs(session: Session, prereg: Prereg) -> str:
             why = case.failure.strip().rstrip(".")
             return f"Workload {name} gave a wrong output{': ' + why if why else ''}."
     return ""
+
+
+def _ladder(session: Session) -> str:
+    """A later pass with an earlier one missing is INVALID (domain 2.11), and so is one over a failure on record."""
+    if session.ladder_fault is None:
+        return "Whether the candidate passed validation is unknown."
+    fix = "A validate run over every workload must pass first."
+    return f"{session.ladder_fault} {fix}" if session.ladder_fault else ""
 
 
 def _floor(session: Session, prereg: Prereg) -> str:

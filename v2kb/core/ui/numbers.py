@@ -62,6 +62,17 @@ def num_text(value: object, decimals: int | None = None, unit: str = "", signed:
     return f"{parts[0]}{parts[1]}{gap}{label}"
 
 
+def duration_text(seconds: float) -> str:
+    """A time span in its two largest units: 7 s, 3 min 5 s, 2 h 4 min, 3 d 1 h."""
+    left = max(0, int(seconds))
+    parts = []
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60), ("s", 1)):
+        count, left = divmod(left, size)
+        if count or parts:
+            parts.append(f"{count} {unit}" if count else "")
+    return " ".join(part for part in parts[:2] if part) or "0 s"
+
+
 def _scientific(number: Decimal, significant: int) -> str:
     mantissa, _, exponent = f"{number:.{significant - 1}e}".partition("e")
     return f"{mantissa}e{int(exponent)}"
