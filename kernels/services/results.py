@@ -6,6 +6,7 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
+from evidence.models import EvidenceRow
 from evidence.services.runs import propose_from_run
 from kernels import policies
 from kernels.models import Judgement, Run, RunAttempt, RunResult
@@ -19,6 +20,7 @@ from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.grades import DecidingSession, graded
 from v2kb.rules.numbers import plain_decimal
+from v2kb.rules.spec_document import find_choice
 from v2kb.rules.states import requeue_refused
 from v2kb.rules.units import format_percent
 from v2kb.rules.verdict import RULE_VERSION, judge, show
@@ -123,16 +125,18 @@ def _tell_evidence(actor: Actor, run: Run, judgement: Judgement) -> None:
 
 
 def _propose(actor: Actor, run: Run, judgement: Judgement) -> None:
+    code = run.preregistration.content["row"]
+    said = EvidenceRow.objects.filter(code=code).values_list("head__verdict", flat=True).first()
     propose_from_run(
         actor,
         author=run.submitted_by,
-        row_code=run.preregistration.content["row"],
+        row_code=code,
         run_id=run.public_id,
         result_hash=run.result.content_hash,
         judgement=judgement.judgement,
         grade=judgement.grade,
         sentence=judgement.sentence,
-        content_change=evidence_change(run, judgement),
+        content_change=evidence_change(run, judgement, said or ""),
     )
 
 
@@ -145,8 +149,12 @@ def _rounded(percent: str) -> str:
     return plain_decimal(Decimal(f"{float(percent):.4g}"))
 
 
-def evidence_change(run: Run, judgement: Judgement) -> dict[str, Any]:
-    """The fields of the row that this session would change; empty without a clear judgement."""
+def evidence_change(run: Run, judgement: Judgement, said: str) -> dict[str, Any]:
+    """The fields of the row that this session would change; empty without a clear judgement. `said` is its verdict now.
+
+    A row that gets another verdict loses the words that explained the old one. A WIN takes the mechanism that the spec
+    claimed; why a lever is dead no measurement knows, so that a person must write it before the row is accepted.
+    """
     verdict = PROPOSED.get(judgement.judgement)
     if verdict is None:
         return {}
@@ -172,6 +180,11 @@ def evidence_change(run: Run, judgement: Judgement) -> dict[str, Any]:
     fields: dict[str, Any] = {"verdict": verdict, "numbers": [number], "measured_on": timezone.localdate().isoformat()}
     if run.preregistration.content.get("scope"):
         fields["scope"] = run.preregistration.content["scope"]
+    choice = find_choice(run.preregistration.revision.content, run.preregistration.choice_id)
+    if verdict != said:
+        fields |= {"mechanism": "", "cause_class": "", "measured_note": ""}
     if verdict == "DEAD":
-        fields["cause_class"] = CAUSE[judgement.judgement]
+        fields |= {"cause_class": CAUSE[judgement.judgement], "approaches": [f"{choice['title']} ({run.version})"]}
+    elif verdict != said:
+        fields["mechanism"] = choice["new_mechanism"] or choice["rationale"]
     return fields

@@ -6,11 +6,12 @@ import pytest
 
 from evidence.models import Proposal, RunReceipt
 from evidence.services.decisions import accept_proposal
+from evidence.services.proposals import revise_proposal
 from kernels.models import Anchor, Judgement, Kernel, KernelVersion, Run
 from kernels.selectors.ladder import ladder_of
 from kernels.services.anchors import mark_anchor_stale, name_anchor
 from kernels.services.ops import revise_op
-from kernels.services.results import judge_run
+from kernels.services.results import evidence_change, judge_run
 from kernels.services.runs import submit_run
 from tests import factories as f
 from v2kb.core.activity import broken_links
@@ -32,11 +33,11 @@ INCONCLUSIVE = (ANCHOR_3, [94_000, 99_000, 95_000])
 class Loop:
     """An approved spec with `rounds` registered, its pinned anchor, and a version under it."""
 
-    def __init__(self, rounds=3, **contract):
-        self.row = f.evidence_row()
+    def __init__(self, rounds=3, row=None, choice=None, **contract):
+        self.row = f.evidence_row(**(row or {}))
         self.op = f.op(**contract)
         prediction = {**f.PREDICTION, "row": self.row.code, "anchor": "naive", "rounds": str(rounds)}
-        self.revision = f.approved_revision(self.row, prediction=prediction)
+        self.revision = f.approved_revision(self.row, prediction=prediction, **(choice or {}))
         self.anchor = f.pinned_anchor(self.op)
         source = b"def run(i): ...\n"
         self.version = f.kernel_version(
@@ -98,6 +99,50 @@ def test_a_clear_judgement_proposes_and_changes_nothing_by_itself(vector, verdic
     assert proposal.receipts.get().run_id == run.public_id
     loop.row.refresh_from_db()
     assert loop.row.head.verdict == "UNTESTED"
+
+
+UNTESTED_WORDS = {"mechanism": "Nobody has measured it.", "measured_note": "not measured"}
+
+
+def test_a_win_takes_the_mechanism_that_the_spec_claimed():
+    loop = Loop(row=UNTESTED_WORDS, choice={"new_mechanism": "The row stays in registers."})
+    loop.run(*WIN)
+    proposal = Proposal.objects.get(origin="run")
+    assert (proposal.content["mechanism"], proposal.content["measured_note"]) == ("The row stays in registers.", "")
+    accept_proposal(f.curator(), proposal.pk)
+    loop.row.refresh_from_db()
+    assert (loop.row.head.verdict, loop.row.head.content["mechanism"]) == ("WIN", "The row stays in registers.")
+
+
+def test_a_win_without_a_claimed_mechanism_takes_the_reason_for_the_choice():
+    loop = Loop(row=UNTESTED_WORDS)
+    loop.run(*WIN)
+    assert Proposal.objects.get(origin="run").content["mechanism"] == "One pass reads the row once."
+
+
+def test_why_a_lever_is_dead_is_left_for_a_person_to_write():
+    loop = Loop(row=UNTESTED_WORDS)
+    loop.run(*REGRESS)
+    proposal = Proposal.objects.get(origin="run")
+    assert proposal.content["mechanism"] == ""
+    assert proposal.content["approaches"] == ["Fuse the norm (fused v1)"]
+    with pytest.raises(Refusal) as refused:
+        accept_proposal(f.curator(), proposal.pk)
+    assert {problem["field"] for problem in refused.value.problems} == {"mechanism", "not_checked"}
+    words = {"mechanism": "The second pass costs more than it saves.", "not_checked": "Longer rows."}
+    content = {**proposal.content, **words}
+    head = loop.row.head.content_hash
+    other = f.actor("cleo", "curator")
+    written = revise_proposal(other, proposal.pk, base_hash=head, content=content, reason="why it is slower")
+    accept_proposal(f.curator(), written.pk)
+    loop.row.refresh_from_db()
+    assert loop.row.head.verdict == "DEAD"
+
+
+def test_a_row_that_keeps_its_verdict_keeps_its_words():
+    run = Loop().run(*WIN)
+    change = evidence_change(run, run.judgements.get(), said="WIN")
+    assert set(change) == {"verdict", "numbers", "measured_on", "scope"}
 
 
 def test_no_clear_judgement_leaves_a_receipt_only():
