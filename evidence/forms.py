@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 
+from evidence.importers.load import MAX_MAP_BYTES
+from evidence.importers.typing_file import MAX_TYPING_BYTES
 from evidence.lines import (
     approach_lines,
     number_lines,
@@ -228,11 +230,14 @@ class ImportForm(forms.Form):
     """A map and, where there is one, its typing file."""
 
     file = forms.FileField(
-        label="Evidence map", help_text="A markdown file with DEAD, WIN and UNTESTED tables, at most 1 MiB."
+        label="Evidence map",
+        widget=forms.FileInput({"accept": ".md,.markdown", "data-max-bytes": MAX_MAP_BYTES}),
+        help_text="A markdown file with DEAD, WIN and UNTESTED tables, at most 1 MiB.",
     )
     typing = forms.FileField(
         label="Typing file",
         required=False,
+        widget=forms.FileInput({"accept": ".json", "data-max-bytes": MAX_TYPING_BYTES}),
         help_text="JSON with levers and, per code, the lever, scope, cause class and what else no column says.",
     )
     source = forms.CharField(max_length=300, required=False, help_text="Where the map comes from, with its licence.")

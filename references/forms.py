@@ -16,7 +16,7 @@ class ManyFilesInput(forms.ClearableFileInput):
 class ManyFilesField(forms.FileField):
     """Several uploaded files, read into `Files`. Refuses what the archive reader refuses, with its code."""
 
-    widget = ManyFilesInput(attrs={"accept": ".md,.markdown,.zip"})
+    widget = ManyFilesInput(attrs={"accept": ".md,.markdown,.zip", "data-max-bytes": MAX_TOTAL_BYTES})
 
     def clean(self, data: Iterable[UploadedFile] | UploadedFile | None, initial: object = None) -> Files:
         uploads = list(data) if isinstance(data, (list, tuple)) else [data] if data else []

@@ -9,6 +9,8 @@ from django.views.generic import TemplateView
 from kernels.views import home
 from v2kb.core import pages
 
+handler400 = "v2kb.core.pages.bad_request"
+
 urlpatterns = [
     path("", home.home, name="home"),
     path("search/", home.search, name="search"),

@@ -9,15 +9,18 @@ from django.views.decorators.http import require_http_methods
 
 from evidence import presenters
 from evidence.forms import ApplyForm, ImportForm
-from evidence.importers.load import MapPlan, load_map, plan_map
+from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, plan_map
+from evidence.importers.typing_file import MAX_TYPING_BYTES
 from evidence.policies import require_curator
 from v2kb.core.actor import Actor, actor_from_request
 from v2kb.core.errors import Refusal
+from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
 
 TEMPLATE = "evidence/import.html"
 
 
+@body_limit(MAX_MAP_BYTES + MAX_TYPING_BYTES, field="file", what="a map and its typing file")
 @require_http_methods(["GET", "POST"])
 def import_map(request: HttpRequest) -> HttpResponse:
     """Take a map and show what its import would do (`step=preview`), or do it (`step=apply`)."""

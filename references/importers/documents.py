@@ -109,7 +109,7 @@ def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
         document = stored.get(slugs[path])
         if slugs[path] in twice:
             message = f"Another file of this import is called {slugs[path]} too."
-            lines.append(_refused(path, slugs[path], "document.same_name", message, "Rename one of them."))
+            lines.append(_refused(path, slugs[path], message, code="document.same_name", fix="Rename one of them."))
             continue
         line, ready = _plan_one(path, slugs[path], text, document, heads.get(slugs[path], []))
         lines.append(line)
@@ -129,7 +129,7 @@ def _head_sections(stored: dict[str, Document]) -> dict[str, list[Section]]:
     return heads
 
 
-def _refused(path: str, slug: str, code: str, message: str, fix: str) -> ImportLine:
+def _refused(path: str, slug: str, message: str, *, code: str, fix: str) -> ImportLine:
     return ImportLine(path, REFUSED, slug=slug, code=code, message=message, fix=fix)
 
 
@@ -139,12 +139,13 @@ def _plan_one(
     digest = hashlib.sha256(text.encode()).hexdigest()
     if document and document.archived_at:
         why = f"{document.title} ({slug}) is archived."
-        return _refused(path, slug, "references.archived", why, "Restore the document first."), None
+        return _refused(path, slug, why, code="references.archived", fix="Restore the document first."), None
     if document and document.head and document.head.content_hash == digest:
         return ImportLine(path, UNCHANGED, slug=slug, title=document.title, sections=len(head)), None
     parsed = parse_markdown(text, PurePosixPath(path).stem, previous_anchors(head))
     if not parsed.sections:
-        return _refused(path, slug, "document.empty", f"{path} holds front matter and no text.", "Add the text."), None
+        why = f"{path} holds front matter and no text."
+        return _refused(path, slug, why, code="document.empty", fix="Add the text."), None
     snapshot, unread = _snapshot(parsed)
     prepared = PreparedDocument(
         slug=slug,

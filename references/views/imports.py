@@ -6,23 +6,26 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from references.forms import UploadForm
+from references.importers.archive import MAX_TOTAL_BYTES
 from references.importers.documents import import_documents
 from references.importers.payload import files_of_payload, payload_of_files
 from references.policies import require_import
 from references.services.uploads import discard_upload, keep_upload, open_upload
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
+from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
 
 MAX_KEY = 2**63 - 1
 
 
+@body_limit(MAX_TOTAL_BYTES, field="files", what="an import of documents")
 @require_http_methods(["GET", "POST"])
 def document_import(request: HttpRequest) -> HttpResponse:
     """Take files and keep them for the preview; on an error the typed source stays."""
     actor = actor_from_request(request)
     require_import(actor)
-    form = UploadForm(request.POST or None, request.FILES or None) if request.method == "POST" else UploadForm()
+    form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST":
         draft = submit(
             form, lambda data: keep_upload(actor, payload=payload_of_files(data["files"]), source=data["source"])

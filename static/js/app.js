@@ -138,6 +138,16 @@ window.addEventListener("beforeunload", (event) => {
   if (document.querySelector("form[data-autosave][data-dirty]")) event.preventDefault();
 });
 
+// ---- files that are too large: said before they are sent, so that nothing typed is lost ----
+document.addEventListener("change", (event) => {
+  const most = Number(event.target.dataset?.maxBytes);
+  if (!most || !event.target.files) return;
+  const size = Array.from(event.target.files).reduce((sum, file) => sum + file.size, 0);
+  const mebibytes = (bytes) => `${(bytes / 1048576).toFixed(1).replace(".0", "")} MiB`;
+  event.target.setCustomValidity(size > most ? `This has ${mebibytes(size)}; at most ${mebibytes(most)} can be sent here.` : "");
+  event.target.reportValidity();
+});
+
 // ---- htmx ----
 document.addEventListener("htmx:configRequest", (event) => {
   if (event.detail.verb !== "get") event.detail.headers["X-CSRFToken"] = csrfToken();

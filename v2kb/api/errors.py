@@ -13,6 +13,7 @@ from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
 from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.uploads import refusal_of_unread
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +40,8 @@ def _own(error: Exception) -> Refusal | None:
     if isinstance(error, Refusal):
         return error
     if isinstance(error, SuspiciousOperation):
-        return Refusal("api.bad_request", str(error) or "This request can't be read.", status=400)
+        bad = Refusal("api.bad_request", str(error) or "This request can't be read.", status=400)
+        return refusal_of_unread(error) or bad
     if isinstance(error, IntegrityError):
         log.warning("answered 409 to a database conflict", exc_info=error)
         return Conflict("api.conflict", "Somebody did the same at the same moment.", fix="Look, then try again.")

@@ -12,12 +12,41 @@ from django.urls import Resolver404, resolve, reverse
 from v2kb.core.errors import Forbidden, Refusal
 from v2kb.core.guards.errors import refusal_from_database
 from v2kb.core.markdown import links_looked_up_once
+from v2kb.core.uploads import refusal_of_body
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
 # Doors that sign in by themselves (tokens, run keys) or need no one.
 OPEN_PREFIXES = ("/static/", "/api/", "/worker/", "/admin/", "/health/")
 OPEN_NAMES = frozenset({"login", "logout", "help"})
+ERROR_PAGES = (403, 404, 409, 413)
+
+
+def answer_refusal(request: HttpRequest, error: Refusal) -> HttpResponse:
+    """A refusal as a document for programs, as a page for people, with its status."""
+    if request.path.startswith(("/api/", "/worker/")) or "application/json" in request.headers.get("Accept", ""):
+        return JsonResponse(error.as_document(), status=error.status)
+    template = f"errors/{error.status}.html" if error.status in ERROR_PAGES else "errors/refusal.html"
+    return render(request, template, {"refusal": error}, status=error.status)
+
+
+class BodyLimitMiddleware:
+    """Refuses a body that is larger than its view takes before anything reads it; stands before the CSRF check.
+
+    The door for workers bounds its bodies itself.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        return self.get_response(request)
+
+    def process_view(self, request: HttpRequest, view: Callable, args: tuple, kwargs: dict) -> HttpResponse | None:
+        if request.path.startswith("/worker/"):
+            return None
+        refusal = refusal_of_body(request, view)
+        return answer_refusal(request, refusal) if refusal else None
 
 
 class RequestIdMiddleware:
@@ -95,16 +124,9 @@ class RefusalMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
             refusal = Refusal("core.bad_address", "The address holds a NUL byte.", status=400)
-            return self._answer(request, refusal)
+            return answer_refusal(request, refusal)
         return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, error: Exception) -> HttpResponse | None:
         refusal = refusal_from_database(error) if isinstance(error, DatabaseError) else error
-        return self._answer(request, refusal) if isinstance(refusal, Refusal) else None
-
-    @staticmethod
-    def _answer(request: HttpRequest, error: Refusal) -> HttpResponse:
-        if request.path.startswith(("/api/", "/worker/")) or "application/json" in request.headers.get("Accept", ""):
-            return JsonResponse(error.as_document(), status=error.status)
-        template = f"errors/{error.status}.html" if error.status in (403, 404, 409) else "errors/refusal.html"
-        return render(request, template, {"refusal": error}, status=error.status)
+        return answer_refusal(request, refusal) if isinstance(refusal, Refusal) else None

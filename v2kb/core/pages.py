@@ -4,15 +4,18 @@ from typing import Any
 
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.forms import PasswordChangeForm
-from django.core.exceptions import ValidationError
+from django.core.exceptions import SuspiciousOperation, ValidationError
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
+from django.views import defaults
 
 from v2kb.core.actor import actor_from_request
 from v2kb.core.health import health_report
+from v2kb.core.middleware import answer_refusal
 from v2kb.core.services import password_changed
+from v2kb.core.uploads import refusal_of_unread
 
 
 class NewPasswordForm(PasswordChangeForm):
@@ -37,6 +40,12 @@ class PasswordChange(auth_views.PasswordChangeView):
         response = super().form_valid(form)
         password_changed(actor_from_request(self.request))
         return response
+
+
+def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """What the framework refused to read: coded where the body was too much, else the page for bad requests."""
+    refusal = refusal_of_unread(exception) if isinstance(exception, SuspiciousOperation) else None
+    return answer_refusal(request, refusal) if refusal else defaults.bad_request(request, exception)
 
 
 def health(request: HttpRequest) -> HttpResponse:
