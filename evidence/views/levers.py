@@ -5,7 +5,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evidence import presenters, selectors
-from evidence.forms import AliasForm, LeverForm, ReasonForm
+from evidence.forms import AliasForm, LeverForm
 from evidence.models import Lever
 from evidence.policies import may_edit_levers, may_propose, require_lever_editor
 from evidence.search import Hit
@@ -62,7 +62,6 @@ def _page(
         "may_edit": may_edit_levers(actor),
         "may_propose": may_propose(actor),
         "alias_form": alias_form or AliasForm(),
-        "archive_form": ReasonForm(auto_id="archive-%s"),
         "refusal": refusal,
     }
     return render(request, "evidence/lever_detail.html", context, status=status)

@@ -7,7 +7,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evidence import presenters, selectors
-from evidence.forms import ContentForm, ReasonForm, initial_of
+from evidence.forms import ContentForm, initial_of
 from evidence.lines import read_numbers
 from evidence.models import Proposal
 from evidence.policies import may_curate, may_propose, require_proposer
@@ -195,7 +195,6 @@ def _page(
         "bar": _bar(actor, proposal, decisions, is_stale) if is_open else None,
         "is_author": is_author,
         "may_revise": is_open and may_propose(actor) and (is_author or proposal.origin == Proposal.Origin.RUN),
-        "reject_form": ReasonForm(auto_id="reject-%s"),
         "refusal": refusal,
     }
     return render(request, "evidence/proposal_detail.html", context, status=status)

@@ -143,7 +143,6 @@ def _row_page(
         "own_flags": own_flags,
         "has_own_flag": any(flag.raised_by_id == request.user.pk for flag in facts["flags"]),
         "flag_form": ReasonForm(auto_id="flag-%s"),
-        "archive_form": ReasonForm(auto_id="archive-%s"),
         "supersede_form": SupersedeForm(auto_id="supersede-%s"),
         "refusal": refusal,
         **facts,

@@ -56,7 +56,6 @@ def document_detail(request: HttpRequest, slug: str, number: int | None = None) 
         "revisions": list(selectors.revisions_of(document)),
         "activity": list(activity_of(document, 10)),
         "panels": panels_of(request, document),
-        "archive_form": ArchiveForm(),
     }
     return render(request, "references/document_detail.html", context)
 

@@ -155,6 +155,8 @@ document.addEventListener("htmx:configRequest", (event) => {
 
 document.addEventListener("htmx:beforeRequest", (event) => {
   if (event.detail.elt.dataset?.leaving) return event.preventDefault();
+  // A part that polls waits while a question in it is open.
+  if (event.detail.elt.matches?.('[hx-trigger^="every"]') && event.detail.target?.querySelector(":popover-open")) return event.preventDefault();
   event.detail.target?.setAttribute("aria-busy", "true");
   const form = autosaveForm(event.detail.elt);
   if (form) {

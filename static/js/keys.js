@@ -86,7 +86,7 @@
 
   document.addEventListener("keydown", (event) => {
     if (!enabled || event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (typing(event.target) || document.querySelector("dialog[open]")) return;
+    if (typing(event.target) || document.querySelector("dialog[open], :popover-open")) return;
     if (event.key.length === 1 && handle(event.key)) event.preventDefault();
   });
 

@@ -1,7 +1,11 @@
-"""The spec editor in Chromium: rows come and go without a word in the console, and Enter saves."""
+"""The spec editor in Chromium: rows come and go without a word in the console, Enter saves, and it asks before it
+destroys.
+"""
+
+import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from kernels.models import SpecDraft
 from tests import factories as f
@@ -67,3 +71,38 @@ def test_enter_in_a_field_saves_and_moves_or_pins_nothing(editor) -> None:
     after = SpecDraft.objects.get(user=editor.user).content["choices"][0]
     assert after["title"] == "Entered"
     assert after["citations"] == before["citations"]
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])
+def test_what_is_destroyed_is_asked_about_first(
+    editor, browser: Browser, context: BrowserContext, scripts: bool
+) -> None:
+    page = editor("choices")
+    if not scripts:
+        plain = browser.new_context(java_script_enabled=False, storage_state=context.storage_state())
+        address, page = page.url, plain.new_page()
+        page.goto(address)
+    before = SpecDraft.objects.get(user=editor.user).content["choices"]
+    button, question = page.get_by_role("button", name="Remove C1", exact=True), page.get_by_role("alertdialog")
+    button.click()
+    expect(question).to_contain_text("Its rationale, scope, citations and prediction go from your draft for good.")
+    question.get_by_role("button", name="Keep it").click()
+    expect(question).to_have_count(0)
+    assert SpecDraft.objects.get(user=editor.user).content["choices"] == before
+    button.click()
+    question.get_by_role("button", name="Remove the choice").click()
+    expect(page.get_by_role("button", name="Remove C1", exact=True)).to_have_count(0)
+    assert SpecDraft.objects.get(user=editor.user).content["choices"] == before[1:]
+
+    page.get_by_role("link", name="Finish").click()
+    page.get_by_role("button", name="Discard my draft").click()
+    expect(question).to_contain_text("nobody else has it")
+    page.keyboard.press("Escape")
+    expect(question).to_have_count(0)
+    assert SpecDraft.objects.filter(user=editor.user).exists()
+    page.get_by_role("button", name="Discard my draft").click()
+    question.get_by_role("button", name="Discard the draft").click()
+    expect(page).to_have_url(re.compile(r"/specs/S2/$"))
+    assert not SpecDraft.objects.filter(user=editor.user).exists()
+    if not scripts:
+        plain.close()

@@ -7,6 +7,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.text import slugify
 
 from v2kb.core.markdown import render as render_markdown
 from v2kb.core.ui import maps
@@ -183,6 +184,21 @@ def error_summary(form=None, refusal=None, formset=None, title: str = "") -> dic
     count = len(problems)
     said = title or ("There is a problem" if count == 1 else f"There are {count} problems")
     return {"problems": problems, "title": said}
+
+
+@register.inclusion_tag("components/confirm.html", takes_context=True)
+def confirm(context, id: str, label: str, ask: str, lost: str, action: str = "", of: str = "", **how) -> dict:
+    """A button that destroys something: it asks first, says what is lost, and works without JavaScript.
+
+    `action` is where its own form posts; without one it stands inside a form, which it sends. `of` is what it is about:
+    it takes the place of "%s" in `ask`, and readers hear it after the label. `how`: `key` makes the id unique in a
+    list; `reason` labels a required field `reason`; `yes` and `no` are the buttons in the dialog, `name` and `value`
+    go with `yes`; `tone` and `small` say how the first button looks.
+    """
+    looks = {"tone": "danger", "small": True, "no": "Keep it"}
+    id = f"{id}-{slugify(how['key'])}" if "key" in how else id
+    asked = {"id": id, "label": label, "ask": ask.replace("%s", of), "lost": lost, "action": action, "of": of}
+    return {**looks, **how, **asked, "csrf_token": context.get("csrf_token")}
 
 
 @register.inclusion_tag("components/pager.html", takes_context=True)
