@@ -1,7 +1,9 @@
 """The import page: upload, a dry run line by line, import."""
 
+from functools import cache
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -10,14 +12,20 @@ from django.views.decorators.http import require_http_methods
 from evidence import presenters
 from evidence.forms import ApplyForm, ImportForm
 from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, plan_map
-from evidence.importers.typing_file import MAX_TYPING_BYTES
+from evidence.importers.map_tables import SHAPES
+from evidence.importers.typing_file import MAX_LEVERS, MAX_TYPING_BYTES
 from evidence.policies import require_curator
 from v2kb.core.actor import Actor, actor_from_request
 from v2kb.core.errors import Refusal
-from v2kb.core.uploads import body_limit
+from v2kb.core.uploads import body_limit, size_text
 from v2kb.core.views import submit
+from v2kb.rules.evidence import FIELDS
 
 TEMPLATE = "evidence/import.html"
+EXAMPLES = (
+    ("example-map", "an evidence map", "evidence-map.md"),
+    ("example-typing", "a typing file", "typing.json"),
+)
 
 
 @body_limit(MAX_MAP_BYTES + MAX_TYPING_BYTES, field="file", what="a map and its typing file")
@@ -27,13 +35,13 @@ def import_map(request: HttpRequest) -> HttpResponse:
     actor = actor_from_request(request)
     require_curator(actor)
     if request.method != "POST":
-        return render(request, TEMPLATE, {"form": ImportForm()})
+        return _page(request, {"form": ImportForm()})
     if request.POST.get("step") == "apply":
         return _apply(request, actor)
     form = ImportForm(request.POST, request.FILES)
     plan = submit(form, _plan)
     if plan is None:
-        return render(request, TEMPLATE, {"form": form}, status=422)
+        return _page(request, {"form": form}, status=422)
     typing = form.cleaned_data["typing"]
     apply_form = ApplyForm(
         initial={
@@ -43,7 +51,7 @@ def import_map(request: HttpRequest) -> HttpResponse:
             "source": form.cleaned_data["source"],
         }
     )
-    return render(request, TEMPLATE, {"form": form, "apply_form": apply_form, **_shown(plan)})
+    return _page(request, {"form": form, "apply_form": apply_form, **_shown(plan)})
 
 
 def _plan(data: dict[str, Any]) -> MapPlan:
@@ -62,7 +70,7 @@ def _apply(request: HttpRequest, actor: Actor) -> HttpResponse:
     if not form.is_valid():
         upload = ImportForm()
         note = Refusal("evidence.import.lost", "The preview came back incomplete.", fix="Choose the file again.")
-        return render(request, TEMPLATE, {"form": upload, "refusal": note}, status=422)
+        return _page(request, {"form": upload, "refusal": note}, status=422)
     data = form.cleaned_data
     upload = {"name": data["name"], "data": data["text"].encode(), "typing": data["typing"].encode() or None}
     try:
@@ -70,16 +78,39 @@ def _apply(request: HttpRequest, actor: Actor) -> HttpResponse:
     except Refusal as refusal:
         if refusal.status in (403, 404):
             raise
-        context: dict[str, Any] = {"form": ImportForm(), "apply_form": form, "refusal": refusal}
+        upload_form = ImportForm(initial={"source": data["source"]})
+        context: dict[str, Any] = {"form": upload_form, "apply_form": form, "refusal": refusal}
         try:
             context |= _shown(plan_map(**upload))
         except Refusal:
             context.pop("apply_form")
-        return render(request, TEMPLATE, context, status=refusal.status)
+        return _page(request, context, status=refusal.status)
     messages.success(request, f"{plan.name}: {plan.report.summary}.")
     for code, why in plan.report.kept:
         messages.warning(request, f"{code} stays as it is: {why}.")
     return redirect("evidence:proposal_list" if plan.report.proposed else "evidence:row_list")
+
+
+def _page(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
+    """The page, with what a map and a typing file must look like."""
+    examples = [
+        {"id": id_, "what": what, "name": name, "path": f"examples/{name}", "text": _example(name)}
+        for id_, what, name in EXAMPLES
+    ]
+    help_ = {
+        "shapes": SHAPES,
+        "row_fields": FIELDS,
+        "map_size": size_text(MAX_MAP_BYTES),
+        "typing_size": size_text(MAX_TYPING_BYTES),
+        "max_levers": f"{MAX_LEVERS:,}",
+        "examples": examples,
+    }
+    return render(request, TEMPLATE, help_ | context, status=status)
+
+
+@cache
+def _example(name: str) -> str:
+    return (settings.BASE_DIR / "static/examples" / name).read_text()
 
 
 def _shown(plan: MapPlan) -> dict[str, Any]:

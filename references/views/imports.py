@@ -6,14 +6,15 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from references.forms import UploadForm
-from references.importers.archive import MAX_TOTAL_BYTES
+from references.importers.archive import MAX_MEMBERS, MAX_TOTAL_BYTES, MAX_ZIP_BYTES
 from references.importers.documents import import_documents
+from references.importers.markdown import MAX_DOCUMENT_BYTES, MAX_DOCUMENT_LINES
 from references.importers.payload import files_of_payload, payload_of_files
 from references.policies import require_import
 from references.services.uploads import discard_upload, keep_upload, open_upload
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
-from v2kb.core.uploads import body_limit
+from v2kb.core.uploads import body_limit, size_text
 from v2kb.core.views import submit
 
 MAX_KEY = 2**63 - 1
@@ -32,7 +33,15 @@ def document_import(request: HttpRequest) -> HttpResponse:
         )
         if draft:
             return redirect("references:import_preview", draft.pk)
-    return render(request, "references/document_import.html", {"form": form}, status=422 if form.errors else 200)
+    context = {
+        "form": form,
+        "document_size": size_text(MAX_DOCUMENT_BYTES),
+        "document_lines": f"{MAX_DOCUMENT_LINES:,}",
+        "total_size": size_text(MAX_TOTAL_BYTES),
+        "zip_size": size_text(MAX_ZIP_BYTES),
+        "max_files": f"{MAX_MEMBERS:,}",
+    }
+    return render(request, "references/document_import.html", context, status=422 if form.errors else 200)
 
 
 @require_http_methods(["GET", "POST"])

@@ -4,12 +4,15 @@ import copy
 import re
 
 import pytest
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.utils.html import escape
 
 from evidence.forms import initial_of
+from evidence.importers.map_tables import SHAPES
 from evidence.models import EvidenceRow, Flag, Lever, Proposal, Supersession
 from evidence.services import accept_proposal, flag_row, propose_change, propose_from_run
 from tests.evidence.sample import MAP, changed, load_sample, typing_bytes
@@ -525,6 +528,9 @@ def test_levers_on_the_page(loaded, viewer, designer, curator):
 # --- import -------------------------------------------------------------------------------------------------------
 
 
+EXAMPLES = settings.BASE_DIR / "static/examples"
+
+
 def upload(text: str | bytes = MAP, typing: bytes | None = None, name: str = "probe-map.md") -> dict:
     data = {"step": "preview", "file": SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)}
     return data | ({"typing": SimpleUploadedFile("levers.json", typing)} if typing else {})
@@ -535,6 +541,27 @@ def test_who_may_import(client, viewer, designer, sign_in):
     for each in (viewer, designer, sign_in("ada", "administrator")):
         assert each.get("/evidence/import/").status_code == 403
         assert each.post("/evidence/import/", upload()).status_code == 403
+
+
+def test_the_page_says_before_the_upload_what_is_read(curator):
+    page = curator.get("/evidence/import/").content.decode()
+    for shape in SHAPES:
+        for column in shape.columns:
+            assert f"<code>{column.label}</code>" in page
+    for said in ("UTF-8", "at most 1 MiB", "at most 2 MiB and 2,000 levers", "<code>cause_class</code>", "download="):
+        assert said in page
+    for name in ("evidence-map.md", "typing.json"):
+        assert escape((EXAMPLES / name).read_text()) in page
+
+
+def test_the_examples_are_read_without_a_word_and_stand_in_the_documentation(curator):
+    text, typing = (EXAMPLES / "evidence-map.md").read_text(), (EXAMPLES / "typing.json").read_text()
+    plan = curator.post("/evidence/import/", upload(text, typing.encode(), "evidence-map.md")).context["plan"]
+    assert plan.verdict_counts == {"DEAD": 1, "WIN": 1, "UNTESTED": 1}
+    assert [problem for row in plan.rows for problem in (*row.missing, *row.refusals)] == plan.problems == []
+    using = (settings.BASE_DIR / "docs/using.md").read_text()
+    assert text in using
+    assert typing in using
 
 
 def test_preview_then_import(curator):

@@ -262,6 +262,12 @@ def test_a_long_document_shows_its_contents_and_sends_to_section_pages(sign_in, 
 # ---- importing ----
 
 
+def test_the_import_page_says_before_the_upload_what_is_read(sign_in):
+    html = text_of(sign_in("curator").get("/references/import/"))
+    for said in ("UTF-8", "5 MiB", "50,000 lines", "16 MiB", "32 MiB", "2,000 files", "Kernel", "Merge base:"):
+        assert said in html
+
+
 def test_a_curator_uploads_previews_and_imports(sign_in):
     client = sign_in("curator")
     response = client.post(
