@@ -238,7 +238,7 @@ class ImportForm(forms.Form):
         label="Typing file",
         required=False,
         widget=forms.FileInput({"accept": ".json", "data-max-bytes": MAX_TYPING_BYTES}),
-        help_text="JSON with levers and, per code, the lever, scope, cause class and what else no column says; at most 2 MiB.",
+        help_text="JSON of at most 2 MiB: levers and, per code, the scope, cause class and what else no column says.",
     )
     source = forms.CharField(max_length=300, required=False, help_text="Where the map comes from, with its licence.")
 

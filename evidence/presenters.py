@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from evidence.models import EvidenceRevision, EvidenceRow, Proposal
+from evidence.models import EvidenceRevision, Proposal
 from evidence.search import Hit
 from evidence.selectors import RowStates
 from v2kb.core.models import Activity
@@ -112,8 +112,9 @@ def blocking_words(content: dict[str, Any], blocking: str, superseded_by: Sequen
     return {"tone": "none", "label": "does not block", "why": f"cause: {cause.label}"}
 
 
-def card(hit: Hit, row: EvidenceRow, states: RowStates) -> dict[str, Any]:
+def card(hit: Hit, states: RowStates) -> dict[str, Any]:
     """A row as a card of the board."""
+    row = hit.row
     content = row.head.content
     notes = []
     blocking = blocking_words(content, row.head.blocking, states.superseded_by)

@@ -4,11 +4,12 @@ from typing import Any
 
 from django.urls import reverse
 
-from evidence.models import EvidenceRow
-from evidence.search import Query, search_rows
-from evidence.selectors import live_rows, proposals_for, resolve_lever
+from evidence.models import EvidenceRevision, EvidenceRow, Lever, Proposal
+from evidence.search import Query, hits_of, search_rows
+from evidence.selectors import proposals_for, resolve_lever
+from evidence.services.facts import refresh_facts
 from v2kb.core.actor import Actor
-from v2kb.core.registry import LINKS, SEARCHES, TURNS
+from v2kb.core.registry import LINKS, SEARCHES, TURNS, follow
 from v2kb.rules.names import exact_codes
 
 
@@ -28,19 +29,17 @@ def link_to_lever(text: str) -> tuple[str, str] | None:
 
 
 def find(query: str, limit: int) -> list[dict[str, Any]]:
-    """Rows for the top bar's search, in two queries."""
-    hits = search_rows(Query(text=query)).hits[:limit] if query.strip() else []
-    rows = {row.pk: row for row in live_rows().filter(pk__in=[hit.pk for hit in hits])}
+    """Rows for the top bar's search."""
+    found = search_rows(Query(text=query))
     return [
         {
-            "title": f"{hit.code} {hit.title}",
-            "url": rows[hit.pk].get_absolute_url(),
-            "snippet": f"{hit.verdict}: {_short(rows[hit.pk].head.content['mechanism'])}",
+            "title": f"{hit.code} {hit.row.head.title}",
+            "url": hit.row.get_absolute_url(),
+            "snippet": f"{hit.row.head.verdict}: {_short(hit.row.head.content['mechanism'])}",
             "kind": "evidence row",
             "why": hit.why,
         }
-        for hit in hits
-        if hit.pk in rows
+        for hit in (hits_of(found, found.ids[:limit].tolist()) if query.strip() else [])
     ]
 
 
@@ -59,8 +58,27 @@ def turns(user: Any) -> list[dict[str, Any]]:
     ]
 
 
+def follow_rows(rows: list[EvidenceRow]) -> None:
+    """Facts and search entries of changed rows."""
+    refresh_facts(row.pk for row in rows)
+
+
+def follow_proposals(proposals: list[Proposal]) -> None:
+    """An open proposal contests its row."""
+    refresh_facts({proposal.row_id for proposal in proposals if proposal.row_id})
+
+
+def follow_levers(levers: list[Lever]) -> None:
+    """Rows are also found by their lever's name."""
+    heads = EvidenceRevision.objects.filter(lever__in=levers, head_of__isnull=False)
+    refresh_facts(heads.values_list("row_id", flat=True))
+
+
 def register() -> None:
     """Fill the hooks; called once when the app is ready."""
+    follow("evidence.evidencerow", follow_rows)
+    follow("evidence.proposal", follow_proposals)
+    follow("evidence.lever", follow_levers)
     LINKS.add("code", link_to_code)
     LINKS.add("lever", link_to_lever)
     SEARCHES.add("evidence", find)

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from evidence import presenters, selectors
 from evidence.api.levers import Reason
 from evidence.models import EvidenceRevision, EvidenceRow, Flag, RunReceipt, Supersession
-from evidence.search import FACETS, Query, search_rows
+from evidence.search import FACETS, Query, hits_of, search_rows
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import NUMBER, Document, Input, Nothing, Text, read
@@ -129,11 +129,11 @@ class RowViewSet(viewsets.GenericViewSet):
     @extend_schema(parameters=_FILTERS, responses=ShortRowSerializer(many=True))
     def list(self, request: Request) -> Response:
         """Search: exact codes first, then rows that hold every word, narrowed by facets."""
-        hits = self.paginate_queryset(search_rows(Query.of_params(request.query_params)).hits)
-        rows = EvidenceRow.objects.select_related("head__lever").in_bulk([hit.pk for hit in hits])
+        found = search_rows(Query.of_params(request.query_params))
+        hits = hits_of(found, [int(row_id) for row_id in self.paginate_queryset(found.ids)])
         for hit in hits:
-            rows[hit.pk].found_by = hit.why
-        return self.get_paginated_response(ShortRowSerializer([rows[hit.pk] for hit in hits], many=True).data)
+            hit.row.found_by = hit.why
+        return self.get_paginated_response(ShortRowSerializer([hit.row for hit in hits], many=True).data)
 
     def retrieve(self, request: Request, code: str) -> Response:
         """One row."""

@@ -1,3 +1,4 @@
+from evidence.models.facts import EvidenceChange, RowFacts
 from evidence.models.lever import Lever, LeverAlias
 from evidence.models.proposal import Proposal, ProposalDecision
 from evidence.models.receipt import RunReceipt
@@ -5,6 +6,7 @@ from evidence.models.row import CodeSeries, EvidenceRevision, EvidenceRow, Flag,
 
 __all__ = [
     "CodeSeries",
+    "EvidenceChange",
     "EvidenceRevision",
     "EvidenceRow",
     "Flag",
@@ -12,6 +14,7 @@ __all__ = [
     "LeverAlias",
     "Proposal",
     "ProposalDecision",
+    "RowFacts",
     "RunReceipt",
     "Supersession",
     "Verdict",

@@ -40,7 +40,7 @@ class EvidenceRow(models.Model):
 class EvidenceRevision(models.Model):
     """One accepted state of a row. Never changes. `content` is the canonical, hashed document.
 
-    The other columns repeat parts of `content` so that lists can filter and search.
+    The other columns repeat parts of `content` so that lists can filter.
     """
 
     row = models.ForeignKey(EvidenceRow, on_delete=models.PROTECT, related_name="revisions")
@@ -54,7 +54,6 @@ class EvidenceRevision(models.Model):
     cause_class = models.CharField(max_length=40, blank=True, db_index=True)
     blocking = models.CharField(max_length=10, blank=True, help_text="full, weak or empty")
     measured_on = models.DateField(null=True)
-    search_text = models.TextField(blank=True)
     author = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     reason = models.TextField(blank=True)
     proposal = models.OneToOneField("evidence.Proposal", null=True, on_delete=models.PROTECT, related_name="revision")

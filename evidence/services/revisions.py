@@ -10,7 +10,6 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing, Refusal
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import blocking_kind, check_revision
-from v2kb.rules.names import lever_key, search_tokens
 from v2kb.rules.problem import Problem
 
 PREFIXES = {"DEAD": "D", "WIN": "W", "UNTESTED": "U"}
@@ -150,7 +149,6 @@ def write_revision(
         cause_class=content["cause_class"],
         blocking=blocking_kind(content),
         measured_on=datetime.date.fromisoformat(content["measured_on"]) if content["measured_on"] else None,
-        search_text=search_text(row.code, content, lever),
         author_id=author_id,
         reason=reason,
         proposal=proposal,
@@ -158,23 +156,3 @@ def write_revision(
     row.head = revision
     row.save(update_fields=["head"])
     return revision
-
-
-def search_text(code: str, content: dict[str, Any], lever: Lever) -> str:
-    """All words of a revision as identifier-aware tokens, each between spaces."""
-    texts = [
-        code,
-        content["title"],
-        lever.name,
-        lever.slug,
-        content["mechanism"],
-        content["not_checked"],
-        content["bound"],
-    ]
-    texts += [content["measured_note"], content["cause_class"], *content["approaches"]]
-    texts += [f"{number['text']} {number['compared_with']}" for number in content["numbers"]]
-    texts += [f"{source['text']} {source['document']}" for source in content["sources"]]
-    for values in content["scope"].values():
-        texts += values if isinstance(values, list) else [values]
-    tokens = dict.fromkeys([lever_key(code), *search_tokens("\n".join(texts))])
-    return f" {' '.join(tokens)} "

@@ -56,7 +56,7 @@ def _page(
         "lever": lever,
         "other_names": selectors.other_names(lever),
         "children": [child for child in lever.children.all() if not child.archived_at],
-        "cards": [presenters.card(Hit(row.pk, row.code, "", "", {}), row, states[row.pk]) for row in rows],
+        "cards": [presenters.card(Hit(row), states[row.pk]) for row in rows],
         "activity": list(activity_of(lever, 20)),
         "panels": panels_of(request, lever),
         "may_edit": may_edit_levers(actor),

@@ -1,5 +1,6 @@
 """Pages of rows: board and table, one row, one revision with a diff, and what is done to a row."""
 
+from dataclasses import replace
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -10,7 +11,7 @@ from evidence import presenters, selectors
 from evidence.forms import ReasonForm, SupersedeForm
 from evidence.models import EvidenceRow, Verdict
 from evidence.policies import may_curate, may_propose
-from evidence.search import FACETS, LABELS, Found, Query, search_rows
+from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
 from evidence.views.shared import act
 from v2kb.core.activity import activity_of
@@ -29,11 +30,17 @@ MAX_KEY = 2**62
 def row_list(request: HttpRequest) -> HttpResponse:
     """The three-lane board, or the table (`view=table`); words and facets in the address."""
     query = Query.of_params(request.GET)
-    found = search_rows(query)
+    refusal = None
+    try:
+        found = search_rows(query)
+    except Refusal as error:
+        refusal, found = error, search_rows(replace(query, text=""))
     is_table = request.GET.get("view") == "table"
     actor = actor_from_request(request)
     context: dict[str, Any] = {
         "query": query,
+        "refusal": refusal,
+        "caret": _caret(query.text, refusal),
         "found": found,
         "is_table": is_table,
         "groups": _filter_groups(query, found),
@@ -41,37 +48,46 @@ def row_list(request: HttpRequest) -> HttpResponse:
         "may_propose": may_propose(actor),
         "may_curate": may_curate(actor),
         "keep": {"view": "table"} if is_table else {},
-        "total": len(found.hits),
+        "total": len(found),
     }
-    if is_table:
-        page = page_of(request, found.hits)
-        page.object_list = _cards(list(page.object_list))
+    if refusal:
+        context["total"] = 0
+    elif is_table:
+        page = page_of(request, found.ids)
+        page.object_list = _cards(found, list(page.object_list))
         context["page"] = page
     else:
         context["lanes"] = _lanes(request, found)
-    if found.terms and not found.hits:
+    if found.terms and not len(found):
         context["near"] = list(selectors.list_levers(query=query.text)[:5])
-    return render_part_or_page(request, "evidence/row_list.html", context, part="list")
+    return render_part_or_page(
+        request, "evidence/row_list.html", context, part="list", status=refusal.status if refusal else 200
+    )
 
 
-def _cards(hits: list) -> list[dict[str, Any]]:
-    ids = [hit.pk for hit in hits]
-    rows = EvidenceRow.objects.select_related("head__lever").in_bulk(ids)
+def _caret(text: str, refusal: Refusal | None) -> str:
+    """The query with a caret below the place that can't be read."""
+    at = refusal.facts.get("at") if refusal and refusal.facts else None
+    return "" if at is None else f"{text}\n{' ' * at}^"
+
+
+def _cards(found: Found, ids: list[int]) -> list[dict[str, Any]]:
+    ids = [int(row_id) for row_id in ids]
     states = selectors.states_of(ids)
-    return [presenters.card(hit, rows[hit.pk], states[hit.pk]) for hit in hits if hit.pk in rows]
+    return [presenters.card(hit, states[hit.row.pk]) for hit in hits_of(found, ids)]
 
 
 def _lanes(request: HttpRequest, found: Found) -> list[dict[str, Any]]:
     lanes = {verdict: found.of(verdict) for verdict in Verdict.values}
-    cards = _cards([hit for hits in lanes.values() for hit in hits[:LANE_SIZE]])
+    cards = _cards(found, [row_id for ids in lanes.values() for row_id in ids[:LANE_SIZE]])
     params = request.GET.copy()
     params["view"] = "table"
     built = []
-    for verdict, hits in lanes.items():
+    for verdict, ids in lanes.items():
         params["verdict"] = verdict
-        more = f"?{params.urlencode()}" if len(hits) > LANE_SIZE else ""
+        more = f"?{params.urlencode()}" if len(ids) > LANE_SIZE else ""
         mine = [card for card in cards if card["verdict"] == verdict]
-        built.append({"verdict": verdict, "count": len(hits), "cards": mine, "more_url": more})
+        built.append({"verdict": verdict, "count": len(ids), "cards": mine, "more_url": more})
     return built
 
 

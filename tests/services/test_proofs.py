@@ -12,7 +12,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 WEB = """
 import sys
 sys.modules["torch"] = None
-sys.modules["numpy"] = None
 import django
 django.setup()
 from django.urls import get_resolver
@@ -38,7 +37,7 @@ def _run(code: str, **environment: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_every_page_and_command_loads_where_torch_and_numpy_are_missing():
+def test_every_page_and_command_loads_where_torch_is_missing():
     done = _run(WEB, DJANGO_SETTINGS_MODULE="v2kb.settings")
     assert done.returncode == 0, done.stderr[-2000:]
 

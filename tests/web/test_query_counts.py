@@ -141,7 +141,8 @@ def test_pages_take_as_many_queries_with_thirty_of_everything_as_with_one(client
         crowd.grow(w, number)
     most: dict[str, str] = {}
     many = counts(client, w, most)
-    grown = moved(one, many)
+    # A search with few hits also tries guesses, so a page may take fewer with many.
+    grown = {name: change for name, change in moved(one, many).items() if many[name] > one[name]}
     said = "\n".join(f"{name}: {change}, {most[name]}" for name, change in grown.items())
     assert grown == {}, f"these pages take more queries for more objects:\n{said}"
     if os.environ.get(RENEW):

@@ -11,6 +11,8 @@ from v2kb.core.models import Activity, ActivityHead
 from v2kb.rules.canonical import content_hash
 
 recorded: ContextVar[int] = ContextVar("recorded_activity", default=0)
+touched: ContextVar[list[models.Model] | None] = ContextVar("touched_objects", default=None)
+"""What the running service left activity about."""
 
 
 def activity_hash(entry: Activity) -> str:
@@ -31,6 +33,11 @@ def activity_hash(entry: Activity) -> str:
     )
 
 
+def lock_log() -> ActivityHead:
+    """The end of the chain, locked until the commit: whoever holds it is the one who writes."""
+    return ActivityHead.objects.select_for_update().get_or_create(pk=1)[0]
+
+
 def record(
     actor: Actor,
     verb: str,
@@ -45,7 +52,7 @@ def record(
 
     `before` and `after` hold only ints, strings, booleans, lists and dicts (canonical form).
     """
-    head, _ = ActivityHead.objects.select_for_update().get_or_create(pk=1)
+    head = lock_log()
     entry = Activity(
         at=timezone.now(),
         user=actor.user,
@@ -69,6 +76,8 @@ def record(
     head.hash = entry.hash
     head.save(update_fields=["hash"])
     recorded.set(recorded.get() + 1)
+    if (objects := touched.get()) is not None:
+        objects.append(obj)
     return entry
 
 

@@ -14,9 +14,11 @@ class CoreConfig(AppConfig):
         from v2kb.core import guard_list  # noqa: F401
         from v2kb.core.checks import GUARDS_TAG, guards_are_in_place
         from v2kb.core.guards.install import install_guards
+        from v2kb.core.search.install import install_search
         from v2kb.core.setup import create_roles
 
         # A deployment check, so that `migrate` itself, which mends the guards, is not stopped by it.
         checks.register(guards_are_in_place, GUARDS_TAG, deploy=True)
         post_migrate.connect(install_guards, sender=self, dispatch_uid="v2kb.guards")
+        post_migrate.connect(install_search, sender=self, dispatch_uid="v2kb.search")
         post_migrate.connect(create_roles, sender=self, dispatch_uid="v2kb.roles")

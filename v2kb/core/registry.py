@@ -43,11 +43,19 @@ def add_panel(label: str, function: Callable[..., dict[str, Any] | None]) -> Non
     PANELS.setdefault(label, []).append(function)
 
 
+def follow(label: str, function: Callable[[list[Any]], None]) -> None:
+    """Call `function` with the objects of type `label` that a service left activity about, before it commits."""
+    FOLLOWERS[label] = function
+
+
 def panels_of(request: Any, obj: Any) -> list[dict[str, Any]]:
     """The rail panels of one object."""
     found = (function(request, obj) for function in PANELS.get(obj._meta.label_lower, []))
     return [panel for panel in found if panel]
 
+
+# object type label -> (objects) -> None: brings what is derived from these objects up to date (search entries, facts)
+FOLLOWERS: dict[str, Callable[[list[Any]], None]] = {}
 
 # name -> () -> None: fills an empty installation with starter data and first logins; does nothing on a filled one
 STARTERS: Registry[Callable[[], None]] = Registry()

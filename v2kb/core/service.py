@@ -1,14 +1,16 @@
 """The one way to write: a service is a function that takes an Actor and leaves rows and activity behind."""
 
 import functools
-from collections.abc import Callable
-from typing import Concatenate, ParamSpec, TypeVar
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, models, transaction
 
-from v2kb.core.activity import recorded
+from v2kb.core.activity import recorded, touched
 from v2kb.core.actor import Actor
 from v2kb.core.guards.errors import refusal_from_database
+from v2kb.core.registry import FOLLOWERS
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -18,6 +20,24 @@ SERVICES: dict[str, Callable] = {}
 
 class SilentService(AssertionError):
     """A service changed data without an activity line: a programming error."""
+
+
+@contextmanager
+def _following() -> Iterator[None]:
+    """At the end of the outermost service, bring up to date what is derived from the objects that it changed."""
+    if touched.get() is not None:
+        yield
+        return
+    objects: dict[tuple[str, Any], models.Model] = {}
+    token = touched.set([])
+    try:
+        yield
+        objects = {(obj._meta.label_lower, obj.pk): obj for obj in touched.get() or []}
+    finally:
+        touched.reset(token)
+    for label, follower in FOLLOWERS.items():
+        if changed := [obj for (own, _), obj in objects.items() if own == label]:
+            follower(changed)
 
 
 def service(
@@ -39,7 +59,7 @@ def service(
                 raise TypeError(f"{name} takes an Actor first, not {type(actor).__name__}")
             count = recorded.get()
             try:
-                with transaction.atomic():
+                with transaction.atomic(), _following():
                     result = function(actor, *args, **kwargs)
                     if not silent and recorded.get() == count:
                         raise SilentService(f"{name} recorded no activity")

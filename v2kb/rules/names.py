@@ -1,5 +1,4 @@
-"""Identifiers as this field writes them: one key for every spelling of a lever, tokens for search, exact
-codes.
+"""Identifiers as this field writes them: one key for every spelling of a lever, exact codes.
 
 `split-k`, `split_k` and `splitK` are one name, and so are `7-warp`, `7w` and `nwarps=7`. Micro signs, minus
 signs and multiplication signs count as their plain spelling.
@@ -36,9 +35,7 @@ _WARPS_AFTER = re.compile(
 _WARPS_BEFORE = re.compile(
     r"(?<![A-Za-z0-9_.])([0-9]{1,3})[ _-]?(?:warps?|w)(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE
 )
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
 _SEPARATORS = re.compile(r"[\W_]+")
-_WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`|]+")
 _CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]{1,3})-?([0-9]{1,6})(?![A-Za-z0-9_])", re.ASCII)
 _HASH = re.compile(r"(?<![A-Za-z0-9_])(?=[0-9a-f]*[0-9])([0-9a-f]{7,64})(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE)
 _BRITISH = (
@@ -56,7 +53,7 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFKC", str(text)[:MAX_TEXT].translate(_FOLD)).translate(_FOLD)
 
 
-def _fold_warps(text: str) -> str:
+def fold_warps(text: str) -> str:
     """Rewrite `nwarps=7`, `7w` and `7 warps` to `7-warp`. Expects folded text."""
     text = _WARPS_AFTER.sub(lambda found: f"{found.group(1) or found.group(2)}-warp", text)
     return _WARPS_BEFORE.sub(lambda found: f"{found.group(1)}-warp", text)
@@ -74,7 +71,7 @@ def lever_key(name: str) -> str:
 
     Separators go away, except between two digits, so that `1-2` and `12` stay apart.
     """
-    text = _fold_warps(fold(name)).casefold()
+    text = fold_warps(fold(name)).casefold()
     for british, american in _BRITISH:
         text = text.replace(british, american)
     return _SEPARATORS.sub(_close, text)
@@ -84,37 +81,6 @@ def lever_slug(name: str) -> str:
     """Return a readable slug (ASCII letters, digits, hyphens; at most 80) for a lever's name."""
     text = unicodedata.normalize("NFKD", fold(name)).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", text).strip("-")[:80].strip("-")
-
-
-def search_tokens(text: str) -> list[str]:
-    """Return the tokens of `text` in order, without repeats: each identifier whole (as `lever_key`), then its
-    parts.
-
-    `cp.async` gives `cpasync`, `cp`, `async`; `W13/W2` gives `w13w2`, `w13`, `w2`; `splitK` gives `splitk`,
-    `split`, `k`.
-    """
-    tokens: dict[str, None] = {}
-    for whole, parts in query_terms(text):
-        tokens.setdefault(whole)
-        for part in parts:
-            tokens.setdefault(part)
-    return list(tokens)
-
-
-def query_terms(text: str) -> list[tuple[str, list[str]]]:
-    """Return one (whole, parts) pair for each word of `text`.
-
-    A document's tokens match a term if they hold `whole`, or all of `parts`.
-    """
-    terms = []
-    for word in _WORD.findall(_fold_warps(fold(text))):
-        whole = lever_key(word)
-        if not whole:
-            continue
-        pieces = _SEPARATORS.split(_CAMEL.sub(" ", word).casefold())
-        parts = [piece for piece in dict.fromkeys(lever_key(piece) for piece in pieces) if piece]
-        terms.append((whole, parts or [whole]))
-    return terms
 
 
 def exact_codes(query: str) -> list[str]:

@@ -1,0 +1,255 @@
+"""From a query to rows in order: exact codes and hashes, then rows with every word, then typing errors, then rows with
+some of the words, then rows of similar meaning. Each tier only adds what the ones before did not find.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from django.http import QueryDict
+
+from evidence.models import EvidenceRevision
+from evidence.search.columns import Columns, columns
+from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, options
+from v2kb.core.errors import Refusal
+from v2kb.core.search import Either, Expression, Kind, SearchIndex, expression_of, index, of_word
+from v2kb.rules.names import exact_hashes, lever_key
+from v2kb.rules.search_query import MAX_CHARS, QueryError, SearchQuery, Text, parse_query
+from v2kb.rules.search_words import Word, words
+
+ENOUGH = 8
+"""With so many rows that hold every word, nothing is guessed."""
+MAX_HASHES = 12
+MIN_LEVER_CHARS = 4
+SOME_WORDS_LIMIT = 40
+IN_TITLE = 1e6
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is looked for: words in the query language, and per facet the wanted values (alternatives of each other)."""
+
+    text: str = ""
+    chosen: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    archived: bool = False
+
+    @classmethod
+    def of_params(cls, params: QueryDict) -> "Query":
+        """Read a request's parameters; unknown facets are ignored, unknown values simply find nothing."""
+        chosen = {name: tuple(value[:100] for value in params.getlist(name)[:20] if value) for name in FACETS}
+        return cls(
+            text=params.get("q", "")[: MAX_CHARS + 1].replace("\x00", " ").strip(),
+            chosen={name: values for name, values in chosen.items() if values},
+            archived=params.get("archived") == "1",
+        )
+
+
+@dataclass(frozen=True)
+class Found:
+    """Rows in order. `ids` has shape (n,); `reasons` names the tier of those that are not simply matches."""
+
+    ids: np.ndarray
+    verdicts: np.ndarray
+    facets: dict[str, list[Option]]
+    query: SearchQuery
+    change: int
+    reasons: dict[int, str] = field(default_factory=dict)
+    corrections: tuple[tuple[str, str], ...] = ()
+    ranked: int | None = None
+    """How many of the hits were ranked by their words; None means all."""
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def terms(self) -> list[str]:
+        """The words as they were understood."""
+        return [text.text for text in self.query.wanted]
+
+    def of(self, verdict: str) -> np.ndarray:
+        """Ids of the hits with this verdict, in order."""
+        return self.ids[self.verdicts == verdict]
+
+
+def search_rows(query: Query) -> Found:
+    """Find rows. Raises Refusal evidence.query, with the place in `facts["at"]`, when the text can't be read."""
+    try:
+        parsed = parse_query(query.text)
+    except QueryError as error:
+        raise Refusal("evidence.query", error.message, field="q", fix=error.fix, facts={"at": error.at}) from error
+    held = columns()
+    search = _Search(held, index(), parsed)
+    allowed = held.archived.copy() if query.archived else ~held.archived
+    if any(wanted.name == "is" and "archived" in wanted.values for wanted in parsed.filters):
+        allowed[:] = True
+    for wanted in parsed.filters:
+        allowed &= filter_mask(held, wanted)
+    search.run(allowed)
+    hits = search.mask & allowed
+    facets = options(held, hits, query.chosen)
+    for mask in chosen_masks(held, query.chosen).values():
+        hits &= mask
+    order = search.ordered(np.flatnonzero(hits))
+    verdict = held.categories["verdict"]
+    names = np.array([words[0] for words in verdict.values] or [""], dtype=object)
+    return Found(
+        held.ids[order],
+        names[verdict.codes[order]] if len(order) else np.zeros(0, object),
+        facets,
+        parsed,
+        held.change,
+        {int(held.ids[place]): why for place, why in search.reasons.items()},
+        tuple(search.corrections),
+        search.ranked,
+    )
+
+
+class _Search:
+    """One search over one snapshot. Places index the snapshot's rows; scores order them, more is better."""
+
+    def __init__(self, held: Columns, backend: SearchIndex, query: SearchQuery) -> None:
+        self.held, self.backend, self.query = held, backend, query
+        self.mask = np.zeros(len(held.ids), bool)
+        self.score = np.zeros(len(held.ids))
+        self.reasons: dict[int, str] = {}
+        self.corrections: list[tuple[str, str]] = []
+        self.ranked: int | None = None
+        self._tier = 100
+
+    def run(self, allowed: np.ndarray) -> None:
+        """Fill mask and scores; tiers of guesses run while fewer than `ENOUGH` allowed rows were found."""
+        wanted = expression_of(self.query.wanted)
+        unwanted = _any_of(self.query.unwanted)
+        if wanted is None:
+            self.mask[:] = not self.query.is_unreadable
+            if unwanted is not None:
+                self.mask[self._places(self.backend.match(Kind.ROW, unwanted))] = False
+            return
+        self._codes_and_hashes()
+        self._every_word(wanted, unwanted)
+        if self._few(allowed):
+            self._levers()
+            self._typing_errors(unwanted)
+        if self._few(allowed):
+            self._some_words(unwanted)
+
+    def ordered(self, places: np.ndarray) -> np.ndarray:
+        """These places, best first; equal ones in the order of their codes."""
+        return places[np.lexsort((self.held.rank[places], -self.score[places]))]
+
+    def _few(self, allowed: np.ndarray) -> bool:
+        return int((self.mask & allowed).sum()) < ENOUGH
+
+    def _places(self, ids: np.ndarray) -> np.ndarray:
+        return self.held.places(ids)
+
+    def _add(self, places: np.ndarray, scores: np.ndarray, why: str = "") -> None:
+        """Add rows that no tier before has found, below all of them."""
+        self._tier -= 10
+        new = ~self.mask[places]
+        fresh = places[new]
+        self.mask[fresh] = True
+        top = float(scores[new].max()) if len(fresh) else 0.0
+        self.score[fresh] = self._tier * 1e9 + (scores[new] * (1e8 / top) if top > 0 else 0.0)
+        if why:
+            self.reasons.update(dict.fromkeys(fresh.tolist(), why))
+
+    def _codes_and_hashes(self) -> None:
+        places = [self.held.place_of_code[code] for code in self.query.codes if code in self.held.place_of_code]
+        self._add(np.array(places, np.int64), np.arange(len(places), 0, -1.0), "the code")
+        digits = [text.words[0].whole for text in self.query.wanted]
+        found: set[int] = set()
+        for start in [part for digit in digits for part in exact_hashes(digit)][:MAX_HASHES]:
+            revisions = EvidenceRevision.objects.filter(content_hash__startswith=start)
+            found.update(revisions.values_list("row_id", flat=True)[:50])
+        hashed = self._places(np.array(sorted(found), np.int64))
+        self._add(hashed, np.ones(len(hashed)), "the hash of a revision")
+
+    def _every_word(self, wanted: Expression, unwanted: Expression | None) -> None:
+        ids = self.backend.match(Kind.ROW, wanted, unwanted)
+        places = self._places(ids)
+        self._add(places, self._scores(places, wanted))
+
+    def _scores(self, places: np.ndarray, wanted: Expression) -> np.ndarray:
+        """Word scores; rows with every word in their title stand first. What is not ranked scores nought."""
+        scores = np.zeros(len(places))
+        if not len(places):
+            return scores
+        at = {place: position for position, place in enumerate(places.tolist())}
+        for titles in (False, True):
+            found = self.backend.scores(Kind.ROW, wanted, titles=titles)
+            scored = self._places(np.fromiter(found, np.int64, len(found)))
+            for place, row_id in zip(scored.tolist(), self.held.ids[scored].tolist(), strict=True):
+                if place in at:
+                    scores[at[place]] += IN_TITLE + found[row_id] if titles else found[row_id]
+        if len(places) > self.backend.ranked_at_most:
+            self.ranked = int((scores > 0).sum())
+        return scores
+
+    def _levers(self) -> None:
+        text = " ".join(text.text for text in self.query.wanted)
+        if len(lever_key(text)) >= MIN_LEVER_CHARS and (ids := lever_ids(text)):
+            mask = self.held.categories["lever"].mask([str(pk) for pk in ids])
+            places = np.flatnonzero(mask)
+            self._add(places, np.ones(len(places)), "a name of its lever")
+
+    def _typing_errors(self, unwanted: Expression | None) -> None:
+        """Words that no row holds, replaced by the nearest known ones (or the two that it was written from).
+
+        An identifier is never taken for another one.
+        """
+        mended: list[Text] = []
+        for text in self.query.wanted:
+            near = self._mended(text.words[0]) if not text.phrase else ()
+            mended.append(Text(near or text.words, phrase=text.phrase or len(near) > 1))
+        if not self.corrections:
+            return
+        wanted = expression_of(mended)
+        if wanted is not None:
+            places = self._places(self.backend.match(Kind.ROW, wanted, unwanted))
+            said = ", ".join(f"{typed} read as {known}" for typed, known in self.corrections)
+            self._add(places, self._scores(places, wanted), said)
+
+    def _mended(self, word: Word) -> tuple[Word, ...]:
+        if word.is_identifier or len(self.backend.match(Kind.ROW, of_word(word))):
+            return ()
+        for known in self.backend.alike(word.whole):
+            found = words(known)
+            if found and len(self.backend.match(Kind.ROW, of_word(found[0]))):
+                self.corrections.append((word.text, known))
+                return (found[0],)
+        for place in range(2, len(word.whole) - 1):
+            pair = tuple(words(f"{word.whole[:place]} {word.whole[place:]}"))
+            phrase = expression_of([Text(pair, phrase=True)])
+            if len(pair) == 2 and phrase is not None and len(self.backend.match(Kind.ROW, phrase)):
+                self.corrections.append((word.text, f"{pair[0].text} {pair[1].text}"))
+                return pair
+        return ()
+
+    def _some_words(self, unwanted: Expression | None) -> None:
+        """Rows with at least half of the words, and two of three; one of two only when there is nothing better."""
+        texts = self.query.wanted
+        if len(texts) < 2 or (len(texts) == 2 and self.mask.any()):
+            return
+        least = min(2, len(texts) - 1)
+        held = np.zeros(len(self.mask))
+        for text in texts:
+            wanted = expression_of([text])
+            if wanted is not None:
+                held[self._places(self.backend.match(Kind.ROW, wanted, unwanted))] += 1
+        places = np.flatnonzero((held * 2 >= len(texts)) & (held >= least) & ~self.mask)
+        if not len(places):
+            return
+        either = Either(tuple(part for text in texts if (part := expression_of([text])) is not None))
+        words_score = self.backend.scores(Kind.ROW, either)
+        scores = held[places] * 1000 + np.array(
+            [words_score.get(row_id, 0.0) for row_id in self.held.ids[places].tolist()]
+        )
+        best = np.argsort(-scores, kind="stable")[:SOME_WORDS_LIMIT]
+        for count in sorted(set(held[places[best]].tolist()), reverse=True):
+            at = best[held[places[best]] == count]
+            self._add(places[at], scores[at], f"{int(count)} of {len(texts)} words")
+
+
+def _any_of(texts: tuple[Text, ...]) -> Expression | None:
+    parts = [part for text in texts if (part := expression_of([text])) is not None]
+    return Either(tuple(parts)) if parts else None

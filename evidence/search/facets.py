@@ -1,0 +1,177 @@
+"""Facets: what each further choice would show, and the filters of the query language over the same columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evidence.models import Lever, LeverAlias, Verdict
+from evidence.search.columns import Columns
+from v2kb.rules.evidence import CAUSE_CLASSES
+from v2kb.rules.names import lever_key
+from v2kb.rules.scope import read_scope
+from v2kb.rules.search_query import Filter
+
+NONE = "none"
+FACETS = ("verdict", "lever", "cause", "arch", "dtype", "op", "envelope", "blocking", "tier", "state")
+LABELS = {
+    "verdict": "Verdict",
+    "lever": "Lever",
+    "cause": "Cause class",
+    "arch": "Architecture",
+    "dtype": "Data type",
+    "op": "Op class",
+    "envelope": "Envelope",
+    "blocking": "Blocks",
+    "tier": "Tier of its numbers",
+    "state": "Standing",
+}
+_WHEN_NONE = {"cause": "none given", "arch": "any", "dtype": "any", "op": "any", "envelope": "any", "tier": "not said",
+              "blocking": "does not block", "state": "nothing special"}  # fmt: skip
+_BLOCKING = {"full": "blocks", "weak": "blocks weakly"}
+SCOPE_FIELDS = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
+
+
+@dataclass(frozen=True)
+class Option:
+    """One value of a facet and how many rows it would show."""
+
+    value: str
+    label: str
+    count: int
+    checked: bool
+
+
+def chosen_masks(held: Columns, chosen: dict[str, tuple[str, ...]]) -> dict[str, np.ndarray]:
+    """Facet -> the rows that have one of its wanted values."""
+    masks = {}
+    for name, values in chosen.items():
+        wanted = ["" if value == NONE else value for value in values]
+        if name == "lever":
+            ids = Lever.objects.filter(slug__in=values).values_list("pk", flat=True)
+            wanted = [str(pk) for pk in ids]
+        masks[name] = held.categories[name].mask(wanted)
+    return masks
+
+
+def options(held: Columns, hits: np.ndarray, chosen: dict[str, tuple[str, ...]]) -> dict[str, list[Option]]:
+    """Every facet's values with the number of rows that all other facets leave; a wanted value shows even at nought.
+
+    `hits` are the rows (bool, shape (n,)) that the text and the query's own filters leave.
+    """
+    masks = chosen_masks(held, chosen)
+    counted = {}
+    for name in FACETS:
+        rest = hits.copy()
+        for other, mask in masks.items():
+            if other != name:
+                rest &= mask
+        counted[name] = held.categories[name].counts(rest)
+        if name != "lever":
+            present = held.categories[name].counts(hits)
+            counted[name] = {word: counted[name][word] for word, count in present.items() if count}
+    return {name: _sorted(name, _named(name, found), chosen.get(name, ())) for name, found in counted.items()}
+
+
+def _named(name: str, found: dict[str, int]) -> dict[str, tuple[str, int]]:
+    """Value -> (label, count), as the address spells the value."""
+    if name == "lever":
+        alive = {int(word): count for word, count in found.items() if count}
+        levers = Lever.objects.in_bulk(list(alive)) if alive else {}
+        return {lever.slug: (lever.name, alive[pk]) for pk, lever in levers.items()}
+    return {word or NONE: (_label(name, word), count) for word, count in found.items()}
+
+
+def _label(name: str, word: str) -> str:
+    if not word:
+        return _WHEN_NONE.get(name, "none")
+    if name == "cause":
+        return CAUSE_CLASSES[word].label if word in CAUSE_CLASSES else word
+    if name == "blocking":
+        return _BLOCKING.get(word, word)
+    if name == "tier":
+        return f"tier {word}"
+    return word.replace("_", " ") if name in ("envelope", "state") else word
+
+
+def _sorted(name: str, found: dict[str, tuple[str, int]], wanted: Sequence[str]) -> list[Option]:
+    for value in wanted:
+        found.setdefault(value, (_label(name, "" if value == NONE else value) if name != "lever" else value, 0))
+    order = {value: place for place, value in enumerate(Verdict.values)} if name == "verdict" else {}
+    built = [Option(value, label, count, value in wanted) for value, (label, count) in found.items()]
+    return sorted(built, key=lambda option: (order.get(option.value, 0), -option.count, option.label.lower()))
+
+
+def filter_mask(held: Columns, wanted: Filter) -> np.ndarray:
+    """The rows (bool, shape (n,)) that one `field:value` leaves.
+
+    A scope field keeps rows that name no value there: they cover any.
+    """
+    mask = _held_by(held, wanted)
+    return ~mask if wanted.negated else mask
+
+
+def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
+    if wanted.name == "delta":
+        return _within(held.numbers["delta_low"], held.numbers["delta_high"], wanted)
+    if wanted.name == "measured":
+        return _within(held.numbers["measured"], held.numbers["measured"], wanted)
+    if wanted.name == "is":
+        return _standing(held, wanted.values)
+    if wanted.name == "lever":
+        return held.categories["lever"].mask([str(pk) for value in wanted.values for pk in lever_ids(value)])
+    values = list(wanted.values)
+    if wanted.name == "verdict":
+        values = [verdict for verdict in Verdict.values if any(verdict.lower().startswith(value) for value in values)]
+    elif wanted.name == "cause":
+        keys = [lever_key(value) for value in values]
+        values = ["" if "none" in wanted.values else "-"] + [
+            slug for slug in CAUSE_CLASSES if any(key and key in lever_key(slug) for key in keys)
+        ]
+    elif wanted.name == "blocking":
+        both = {"yes": ["full", "weak"], "no": [""], NONE: [""]}
+        values = [word for value in values for word in both.get(value, [value])]
+    elif wanted.name in SCOPE_FIELDS:
+        values = _scope_words(held, wanted) + ([] if wanted.negated else [""])
+    return held.categories[wanted.name].mask(values)
+
+
+def _scope_words(held: Columns, wanted: Filter) -> list[str]:
+    """The words of the column that a value means: `b200` is sm_100, and `fp8` is every kind of fp8."""
+    dimension = SCOPE_FIELDS[wanted.name]
+    read, _ = read_scope({dimension: list(wanted.values)})
+    asked = {*wanted.values, *(read.get(dimension) or [])}
+    known = {word for words in held.categories[wanted.name].values for word in words}
+    return [word for word in known if any(word == value or word.startswith(f"{value}_") for value in asked)]
+
+
+def _within(lows: np.ndarray, highs: np.ndarray, wanted: Filter) -> np.ndarray:
+    mask = ~np.isnan(lows)
+    if wanted.low is not None:
+        mask &= highs > wanted.low if wanted.open_low else highs >= wanted.low
+    if wanted.high is not None:
+        mask &= lows < wanted.high if wanted.open_high else lows <= wanted.high
+    return mask
+
+
+def _standing(held: Columns, values: Sequence[str]) -> np.ndarray:
+    mask = held.categories["state"].mask([value for value in values if value not in ("archived", "blocking")])
+    if "archived" in values:
+        mask = mask | held.archived
+    if "blocking" in values:
+        mask = mask | held.categories["blocking"].mask(["full", "weak"])
+    return mask
+
+
+def lever_ids(name: str) -> set[int]:
+    """Levers called so, or with a name that holds it, and all that lie below them."""
+    key = lever_key(name)
+    if not key:
+        return set()
+    exact = set(LeverAlias.objects.filter(normalised=key).values_list("lever_id", flat=True))
+    found = exact or set(LeverAlias.objects.filter(normalised__contains=key).values_list("lever_id", flat=True)[:200])
+    below = found
+    while below:
+        below = set(Lever.objects.filter(parent_id__in=below).values_list("pk", flat=True)) - found
+        found = found | below
+    return found

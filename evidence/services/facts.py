@@ -1,0 +1,94 @@
+"""Keeping the facts and the search entry of rows in step with their heads, in the same transaction as the change."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from evidence.models import EvidenceChange, EvidenceRow, Lever, RowFacts
+from evidence.selectors import RowStates, states_of
+from v2kb.core.activity import lock_log
+from v2kb.core.search import Document, Kind, put
+from v2kb.rules.evidence import weak_dead
+
+SEVERAL = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
+
+
+def refresh_facts(row_ids: Iterable[int]) -> None:
+    """Rewrite facts and search entry of these rows, under one EvidenceChange; a follower of what services change."""
+    ids = list(row_ids)
+    if not ids:
+        return
+    lock_log()
+    change = EvidenceChange.objects.create().pk
+    rows = EvidenceRow.objects.filter(pk__in=ids, head__isnull=False).select_related("head__lever")
+    states = states_of(ids)
+    documents, facts = [], []
+    for row in rows:
+        documents.append(
+            Document(Kind.ROW, row.pk, f"{row.code} {row.head.title}", row_text(row.head.content, row.head.lever))
+        )
+        facts.append(_facts(row, states[row.pk], change))
+    names = [field.name for field in RowFacts._meta.concrete_fields if not field.primary_key]
+    RowFacts.objects.bulk_create(facts, update_conflicts=True, unique_fields=["row"], update_fields=names)
+    put(documents)
+
+
+def _facts(row: EvidenceRow, states: RowStates, change: int) -> RowFacts:
+    content = row.head.content
+    low, high = _percentages(content["numbers"])
+    tiers = sorted({number["tier"] for number in content["numbers"] if number["tier"]})
+    return RowFacts(
+        row=row,
+        change=change,
+        code=row.code,
+        archived=row.archived_at is not None,
+        verdict=row.head.verdict,
+        lever_id=row.head.lever_id,
+        cause=row.head.cause_class,
+        blocking="" if states.superseded_by else row.head.blocking,
+        tier=",".join(tiers),
+        state=",".join(_standing(row, states)),
+        delta_low=low,
+        delta_high=high,
+        measured=row.head.measured_on.toordinal() if row.head.measured_on else None,
+        **{name: ",".join(content["scope"].get(dimension) or []) for name, dimension in SEVERAL.items()},
+    )
+
+
+def _standing(row: EvidenceRow, states: RowStates) -> list[str]:
+    content = row.head.content
+    numbers = [number for number in content["numbers"] if number["readable"]]
+    return [
+        name
+        for name, holds in (
+            ("contested", states.proposals > 0),
+            ("flagged", states.flags > 0),
+            ("structural", content["structural"]),
+            ("superseded", bool(states.superseded_by)),
+            ("unverified", bool(numbers) and not any(number["verified"] for number in numbers)),
+            ("weak", weak_dead(content)),
+        )
+        if holds
+    ]
+
+
+def _percentages(numbers: list[dict[str, Any]]) -> tuple[float | None, float | None]:
+    """The lowest and highest percentage that the row says of itself."""
+    ends = [
+        float(number[name])
+        for number in numbers
+        if number["readable"] and number["unit"] == "percent"
+        for name in ("value", "low", "high")
+        if number[name] is not None
+    ]
+    return (min(ends), max(ends)) if ends else (None, None)
+
+
+def row_text(content: dict[str, Any], lever: Lever) -> str:
+    """All words of a revision but its title, as they were written."""
+    texts = [lever.name, content["mechanism"], content["not_checked"], content["bound"], content["measured_note"]]
+    texts += [content["cause_class"], content["measured_on"], *content["approaches"]]
+    texts += [f"{number['text']} {number['compared_with']}" for number in content["numbers"]]
+    texts += [f"{source['text']} {source['document']}" for source in content["sources"]]
+    for values in content["scope"].values():
+        texts += values if isinstance(values, list) else [values]
+    return "\n".join(text for text in texts if text)

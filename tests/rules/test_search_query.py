@@ -1,0 +1,95 @@
+"""The query language: what it reads, and where it points when it can't."""
+
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from v2kb.rules.search_query import MAX_PARTS, Filter, QueryError, parse_query
+
+
+def day(year: int, month: int, number: int) -> int:
+    return datetime.date(year, month, number).toordinal()
+
+
+def test_words_phrases_and_negation():
+    query = parse_query('cp.async "ring of stages" -gemv -"two pass"')
+    assert [(text.text, text.phrase, text.negated) for text in query.texts] == [
+        ("cp.async", False, False),
+        ("ring of stages", True, False),
+        ("gemv", False, True),
+        ("two pass", True, True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("verdict:dead", Filter("verdict", ("dead",))),
+        ("VERDICT:Dead,WIN", Filter("verdict", ("dead", "win"))),
+        ('lever:"warp-spec producer"', Filter("lever", ("warp-spec producer",))),
+        ("-tier:3", Filter("tier", ("3",), negated=True)),
+        ("delta:>5%", Filter("delta", low=5, open_low=True)),
+        ("delta:>=5", Filter("delta", low=5)),
+        ("delta:<−3%", Filter("delta", high=-3, open_high=True)),
+        ("delta:-9..-7%", Filter("delta", low=-9, high=-7)),
+        ("measured:2026-06", Filter("measured", low=day(2026, 6, 1), high=day(2026, 6, 30))),
+        ("measured:2026", Filter("measured", low=day(2026, 1, 1), high=day(2026, 12, 31))),
+        ("measured:>2026-02", Filter("measured", low=day(2026, 2, 28), open_low=True)),
+        ("measured:2026-01..2026-03-05", Filter("measured", low=day(2026, 1, 1), high=day(2026, 3, 5))),
+        ("is:flagged", Filter("is", ("flagged",))),
+    ],
+)
+def test_fields(text, wanted):
+    assert parse_query(text).filters == (wanted,)
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "says"),
+    [
+        ("ring colour:red", 5, "no field 'colour'"),
+        ('ring "open', 5, "quotation mark"),
+        ("verdict:", 8, "no value"),
+        ("delta:much", 6, "can't be read"),
+        ("delta:9..7", 6, "ends before"),
+        ("delta:>1..2", 6, "can't be read"),
+        ("measured:2026-13", 9, "can't be read"),
+        ("measured:0000", 9, "can't be read"),
+        ("is:lovely", 3, "not known"),
+        ("x" * 501, 500, "500 characters"),
+        ("a " * (MAX_PARTS + 1), 2 * MAX_PARTS, "24 parts"),
+    ],
+)
+def test_errors_point_at_their_place(text, at, says):
+    with pytest.raises(QueryError) as caught:
+        parse_query(text)
+    assert (caught.value.at, says in caught.value.message) == (at, True), caught.value.message
+    assert caught.value.fix
+
+
+def test_codes_sentences_and_colons():
+    assert parse_query("the row D3").codes == ("D3",)
+    assert [text.text for text in parse_query("the row D3").texts] == ["D3"]
+    query = parse_query("why is the ring dead")
+    assert [text.text for text in query.texts] == ["ring", "dead"]
+    assert query.dropped == ("why", "is", "the")
+    assert [text.text for text in parse_query("to be or not").texts] == ["to", "be", "or", "not"]
+    assert parse_query("cute::copy").texts[0].words[0].atoms == ("cute", "copy")
+    assert [text.text for text in parse_query("−9% ring").texts] == ["-9%", "ring"], "a signed number is no negation"
+
+
+def test_nothing_to_look_for():
+    assert not parse_query("  ").is_unreadable
+    assert parse_query("%").is_unreadable
+    assert parse_query('""').is_unreadable
+
+
+@given(st.text(max_size=520))
+def test_any_text_is_read_or_refused_with_a_place(text):
+    try:
+        parse_query(text)
+    except QueryError as error:
+        assert 0 <= error.at <= len(text)
+        assert error.message
+        assert error.fix

@@ -1,0 +1,115 @@
+"""Words as search sees them: every spelling of a query finds every spelling in a document."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from v2kb.rules.search_words import document_words, is_hash, stem, words
+
+
+def finds(query: str, text: str) -> bool:
+    """Whether each word of the query stands in the text, by the rules that both backends follow."""
+    atoms, wholes = (part.split() for part in document_words(text))
+
+    def stands(word) -> bool:
+        if word.whole in wholes or word.whole in atoms:
+            return True
+        last = word.prefix or (word.atoms[-1] if word.atoms else "")
+        return bool(word.atoms) and any(
+            atoms[place : place + len(word.atoms) - 1] == list(word.atoms[:-1])
+            and (
+                atoms[place + len(word.atoms) - 1].startswith(last)
+                if word.prefix
+                else atoms[place + len(word.atoms) - 1] == last
+            )
+            for place in range(len(atoms) - len(word.atoms) + 1)
+        )
+
+    return all(stands(word) for word in words(query))
+
+
+SPELLINGS = [
+    ["cp.async", "cp_async", "CP.ASYNC", "cp-async"],
+    ["qkv_a", "qkv-a", "QKV_A"],
+    ["W13/W2", "w13/w2"],
+    ["M=1", "M = 1", "m=1"],
+    ["7-warp", "nwarps=7", "7w", "7 warps", "num_warps=7"],
+    ["STAGES 4→12", "stages 4 -> 12", "stages 4->12", "STAGES 4 → 12"],
+    ["6.24µs", "6.24us", "6.24 µs", "6.24 us"],
+    ["−9%", "-9%", "–9 %"],
+    ["+67%", "+67 %"],
+    ["splitK", "split_k", "split-k", "split‑k"],
+    ["numWarps", "num_warps"],
+    ["2.50 TB/s", "2.50TB/s"],
+    ["warp-specialised", "warp specialized"],
+]
+
+
+@pytest.mark.parametrize("spellings", SPELLINGS, ids=lambda group: group[0])
+def test_every_spelling_finds_every_other(spellings):
+    for query in spellings:
+        for written in spellings:
+            assert finds(query, f"what {written} costs"), (query, written)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("cpasync", "bound by cp.async issue"),
+        ("w2", "grouped GEMM W13/W2"),
+        ("f624d75", "commit f624d75a)"),
+        ("9%", "gain of −9%"),
+        ("-9%", "−7..−9% vs v1"),
+        ("stages", "one stage more"),
+        ("prefetching", "no prefetch"),
+        ("§1.1", "see § 1.1 there"),
+        ("tcgen05", "tcgen05.mma"),
+    ],
+)
+def test_a_query_finds(query, text):
+    assert finds(query, text)
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [
+        ("-9%", "+9% slower"),
+        ("+9%", "−9%"),
+        ("9%", "19%"),
+        ("7-warp", "17-warp"),
+        ("M=1", "M=16"),
+        ("W2", "W13"),
+        ("cp.async", "async cp"),
+        ("us", "use"),
+        ("4→12", "412"),
+    ],
+)
+def test_a_query_does_not_find(query, text):
+    assert not finds(query, text)
+
+
+def test_what_an_index_stores():
+    assert document_words("W13/W2 −9%") == ("w13 w2 9", "w13w2 pct9 pctm9")
+    assert document_words(" — ,; ") == ("", "")
+    assert [stem(word) for word in ("stages", "fused", "norms", "loss", "us")] == [
+        "stag",
+        "fused",
+        "norm",
+        "loss",
+        "us",
+    ]
+    assert is_hash("f624d75a")
+    assert not is_hash("tcgen05")
+
+
+@given(st.text())
+def test_atoms_are_safe_to_quote(text):
+    for part in document_words(text):
+        assert all(token and token.replace("_", "").isalnum() for token in part.split()), part
+
+
+@given(st.lists(st.from_regex(r"[a-z]{2,6}", fullmatch=True), min_size=2, max_size=4))
+def test_separators_and_capitals_never_matter(parts):
+    spellings = ["-".join(parts), "_".join(parts), parts[0] + "".join(part.title() for part in parts[1:])]
+    for query in spellings:
+        assert all(finds(query, f"x {text} y") for text in spellings)

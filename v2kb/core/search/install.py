@@ -1,0 +1,80 @@
+"""The full-text structures, made after each migrate: Django does not know virtual tables or generated vectors."""
+
+from django.db import connections
+
+ENTRY, WORD = "core_searchentry", "core_searchword"
+
+SQLITE = (
+    """
+    CREATE VIRTUAL TABLE IF NOT EXISTS core_search_fts USING fts5(
+      title, body, whole, content='core_searchentry', content_rowid='id', prefix='3 5',
+      tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+    )
+    """,
+    "CREATE VIRTUAL TABLE IF NOT EXISTS core_search_word_fts USING fts5(word, tokenize='trigram')",
+)
+_COLUMNS = ("title", "body", "whole")
+_NEW = ", ".join(f"NEW.{name}" for name in _COLUMNS)
+_OLD = ", ".join(f"OLD.{name}" for name in _COLUMNS)
+_FORGET = f"INSERT INTO core_search_fts (core_search_fts, rowid, title, body, whole) VALUES ('delete', OLD.id, {_OLD});"
+_STORE = f"INSERT INTO core_search_fts (rowid, title, body, whole) VALUES (NEW.id, {_NEW});"
+SQLITE_TRIGGERS = {
+    "core_search_put": f"AFTER INSERT ON {ENTRY} BEGIN {_STORE} END",
+    "core_search_drop": f"AFTER DELETE ON {ENTRY} BEGIN {_FORGET} END",
+    "core_search_move": f"AFTER UPDATE ON {ENTRY} BEGIN {_FORGET} {_STORE} END",
+    "core_search_word_put": (
+        f"AFTER INSERT ON {WORD} BEGIN"
+        " INSERT INTO core_search_word_fts (rowid, word) VALUES (NEW.id, '__' || NEW.word || '_'); END"
+    ),
+    "core_search_word_drop": (
+        f"AFTER DELETE ON {WORD} BEGIN DELETE FROM core_search_word_fts WHERE rowid = OLD.id; END"
+    ),
+}
+
+POSTGRES = (
+    "CREATE EXTENSION IF NOT EXISTS pg_trgm",
+    """
+    CREATE OR REPLACE FUNCTION v2kb_weighted_words(words text, weight text, apart integer) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(
+        string_agg(quote_literal(word) || ':' || least(place * apart, 16383) || weight, ' '), '')::tsvector
+      FROM unnest(string_to_array(words, ' ')) WITH ORDINALITY AS found(word, place) WHERE word <> ''
+    $$
+    """,
+    """
+    ALTER TABLE core_searchentry ADD COLUMN IF NOT EXISTS vector tsvector GENERATED ALWAYS AS (
+      v2kb_weighted_words(title, 'A', 1) || v2kb_weighted_words(whole, 'B', 2) || v2kb_weighted_words(body, 'D', 1)
+    ) STORED
+    """,
+    "CREATE INDEX IF NOT EXISTS core_search_vector ON core_searchentry USING gin (vector)",
+    "CREATE INDEX IF NOT EXISTS core_search_word_trigrams ON core_searchword USING gin (word gin_trgm_ops)",
+)
+
+
+def install_search(using: str = "default", **_: object) -> None:
+    """Make what is missing and mend what a table rebuild dropped. Runs after each migrate; the entries stay."""
+    connection = connections[using]
+    if ENTRY not in connection.introspection.table_names():
+        return
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            _install_sqlite(cursor)
+        else:
+            for statement in POSTGRES:
+                cursor.execute(statement)
+
+
+def _install_sqlite(cursor) -> None:
+    for statement in SQLITE:
+        cursor.execute(statement)
+    cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+    present = dict(cursor.fetchall())
+    wanted = {name: f"CREATE TRIGGER {name} {body}" for name, body in SQLITE_TRIGGERS.items()}
+    missing = {name: sql for name, sql in wanted.items() if present.get(name) != sql}
+    for name, sql in missing.items():
+        cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
+        cursor.execute(sql)
+    if missing:
+        cursor.execute("INSERT INTO core_search_fts (core_search_fts) VALUES ('rebuild')")
+        cursor.execute("DELETE FROM core_search_word_fts")
+        cursor.execute(f"INSERT INTO core_search_word_fts (rowid, word) SELECT id, '__' || word || '_' FROM {WORD}")

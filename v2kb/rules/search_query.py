@@ -1,0 +1,251 @@
+"""The query language of the evidence search: words, phrases, fields, comparisons, each of which `-` negates.
+
+    D3                            exact codes come first
+    "ring of stages"              a phrase
+    verdict:dead lever:"warp-spec producer" arch:sm_100 dtype:fp8,bf16
+    -tier:3   delta:>5%   delta:-9..-7%   measured:>=2026-06   is:flagged
+
+Words are joined by "and". A word with `::` is a word, and anything else with a colon that is no field is an error that
+points at its place (evidence-and-gate section 2). Reading is bounded: 500 characters, 24 parts.
+"""
+
+import datetime
+import re
+from dataclasses import dataclass
+from decimal import Decimal
+
+from v2kb.rules.names import exact_codes
+from v2kb.rules.search_words import SENTENCE_WORDS, Word, words
+
+MAX_CHARS = 500
+MAX_PARTS = 24
+CHOICE, NUMBER, DATE = "choice", "number", "date"
+FIELDS = {
+    "verdict": CHOICE,
+    "lever": CHOICE,
+    "cause": CHOICE,
+    "blocking": CHOICE,
+    "arch": CHOICE,
+    "dtype": CHOICE,
+    "op": CHOICE,
+    "envelope": CHOICE,
+    "sharding": CHOICE,
+    "tier": CHOICE,
+    "is": CHOICE,
+    "delta": NUMBER,
+    "measured": DATE,
+}
+STATES = ("archived", "blocking", "contested", "flagged", "structural", "superseded", "unverified", "weak")
+"""What `is:` may ask. A contested row is one that an open proposal wants to change."""
+
+_PART = re.compile(
+    r"""(?P<minus>-(?=["A-Za-z_]))?
+    (?:(?P<field>[A-Za-z_]{1,20}):(?!:)(?P<value>"[^"]*"|[^\s"]*)
+    |"(?P<phrase>[^"]*)"
+    |(?P<word>[^\s"]+))""",
+    re.VERBOSE,
+)
+_COMPARE = re.compile(
+    r"(?P<sign><=|>=|<|>|=)?(?P<low>[+-]?[0-9]+(?:\.[0-9]+)?)(?:\.\.(?P<high>[+-]?[0-9]+(?:\.[0-9]+)?))?%?"
+)
+_DATE = re.compile(r"(?P<sign><=|>=|<|>|=)?(?P<low>[0-9-]{4,10})(?:\.\.(?P<high>[0-9-]{4,10}))?")
+
+
+class QueryError(ValueError):
+    """What can't be read in a query. `at` is the place (0-based) that a caret should point at."""
+
+    def __init__(self, message: str, at: int, fix: str) -> None:
+        super().__init__(message)
+        self.message, self.at, self.fix = message, at, fix
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A word (one entry) or a phrase (its words in order) that a row must hold, or must not."""
+
+    words: tuple[Word, ...]
+    phrase: bool = False
+    negated: bool = False
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.text for word in self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """One `field:value`. `values` are alternatives, lower case; a number or date has bounds `low` to `high` instead."""
+
+    name: str
+    values: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    open_low: bool = False
+    open_high: bool = False
+    negated: bool = False
+
+    def holds(self, low: float, high: float) -> bool:
+        """Whether the interval [low, high] has a value within the bounds."""
+        above = self.low is None or high > self.low or (high == self.low and not self.open_low)
+        below = self.high is None or low < self.high or (low == self.high and not self.open_high)
+        return above and below
+
+
+@dataclass(frozen=True, slots=True)
+class SearchQuery:
+    """A read query. `codes` are candidates for exact codes, in order."""
+
+    texts: tuple[Text, ...] = ()
+    filters: tuple[Filter, ...] = ()
+    codes: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    """Words left out because every text holds them (`the`, `of`)."""
+    typed: bool = False
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether something was typed of which nothing can be looked for, such as `%`."""
+        return self.typed and not (self.texts or self.filters)
+
+    @property
+    def wanted(self) -> tuple[Text, ...]:
+        return tuple(text for text in self.texts if not text.negated)
+
+    @property
+    def unwanted(self) -> tuple[Text, ...]:
+        return tuple(text for text in self.texts if text.negated)
+
+
+def parse_query(text: str) -> SearchQuery:
+    """Read a query. Raises QueryError with the place of what can't be read; an empty query is an empty SearchQuery."""
+    text = _checked(text)
+    texts: list[Text] = []
+    filters: list[Filter] = []
+    plain: list[str] = []
+    position = parts = 0
+    while (found := _next(text, position)) is not None:
+        parts += 1
+        if parts > MAX_PARTS:
+            raise QueryError(f"A query has at most {MAX_PARTS} parts.", found.start(), "Leave some words out.")
+        position, negated = found.end(), bool(found["minus"])
+        name = (found["field"] or "").lower()
+        if name:
+            filters.append(_filter(found, name, negated))
+        elif found["phrase"] is not None:
+            if phrase := tuple(words(found["phrase"])):
+                texts.append(Text(phrase, phrase=True, negated=negated))
+        else:
+            plain.append(found["word"])
+            if negated:
+                texts += [Text((word,), negated=True) for word in words(found["word"])]
+                plain.pop()
+    found_words, dropped = _plain_words(" ".join(plain))
+    return SearchQuery(
+        (*(Text((word,)) for word in found_words), *texts),
+        tuple(filters),
+        tuple(exact_codes(" ".join(plain))),
+        dropped,
+        typed=bool(text.strip()),
+    )
+
+
+def _checked(text: str) -> str:
+    text = text.replace("\0", " ")
+    if len(text) > MAX_CHARS:
+        raise QueryError(f"A query has at most {MAX_CHARS} characters.", MAX_CHARS, "Shorten it.")
+    folded = fold_quotes(text)
+    if folded.count('"') % 2:
+        raise QueryError("A quotation mark is open.", folded.rindex('"'), "Close it, or take it out.")
+    return folded
+
+
+def fold_quotes(text: str) -> str:
+    """Typographic quotation marks as plain ones, minus signs as hyphens; one character for one."""
+    return text.translate(str.maketrans("“”„«»−‐‑–—", '"""""-----'))
+
+
+def _next(text: str, position: int) -> re.Match[str] | None:
+    while position < len(text) and text[position].isspace():
+        position += 1
+    return _PART.match(text, position) if position < len(text) else None
+
+
+def _plain_words(text: str) -> tuple[list[Word], tuple[str, ...]]:
+    """The words that decide, and those of ordinary sentences that are left out (all stay when there are no others)."""
+    found = words(text)
+    kept = [word for word in found if word.whole not in SENTENCE_WORDS]
+    codes = set(exact_codes(text))
+    if codes:
+        kept = [word for word in kept if word.whole not in ("row", "rows")]
+    if not kept:
+        return found, ()
+    return kept, tuple(word.text for word in found if word.whole in SENTENCE_WORDS)
+
+
+def _filter(found: re.Match[str], name: str, negated: bool) -> Filter:
+    at = found.start("field")
+    kind = FIELDS.get(name)
+    if kind is None:
+        raise QueryError(
+            f"There is no field {name!r}.",
+            at,
+            f"Fields are {', '.join(FIELDS)}. To search for these words, put them in quotation marks.",
+        )
+    value = found["value"].strip('"').strip()
+    at = found.start("value")
+    if not value:
+        raise QueryError(f"{name}: has no value.", at, f"Write for example {_example(name)}.")
+    if kind == CHOICE:
+        values = tuple(part.strip().lower() for part in value.split(",") if part.strip())
+        if name == "is" and (unknown := [value for value in values if value not in STATES]):
+            raise QueryError(f"is:{unknown[0]} is not known.", at, f"Use one of: {', '.join(STATES)}.")
+        return Filter(name, values, negated=negated)
+    return _bounds(name, kind, value, at, negated)
+
+
+def _bounds(name: str, kind: str, value: str, at: int, negated: bool) -> Filter:
+    found = (_COMPARE if kind == NUMBER else _DATE).fullmatch(value.replace(" ", ""))
+    problem = QueryError(f"{name}:{value} can't be read.", at, f"Write for example {_example(name)}.")
+    if found is None or (found["sign"] and found["high"]):
+        raise problem
+    try:
+        first, last = _ends(kind, found["low"])
+        if found["high"]:
+            last = _ends(kind, found["high"])[1]
+    except ValueError:
+        raise problem from None
+    sign = found["sign"] or "="
+    if first > last:
+        raise QueryError(f"{name}:{value} ends before it begins.", at, "Write the smaller end first.")
+    if sign == "=":
+        return Filter(name, low=first, high=last, negated=negated)
+    if sign in (">", ">="):
+        return Filter(name, low=last if sign == ">" else first, open_low=sign == ">", negated=negated)
+    return Filter(name, high=first if sign == "<" else last, open_high=sign == "<", negated=negated)
+
+
+def _ends(kind: str, text: str) -> tuple[float, float]:
+    """A number twice, or the first and the last day (as ordinals) of a day, month or year."""
+    if kind == NUMBER:
+        return float(Decimal(text)), float(Decimal(text))
+    parts = [int(part) for part in text.split("-")]
+    if not 1 <= len(parts) <= 3 or len(text.split("-")[0]) != 4:
+        raise ValueError(text)
+    year, month, day = (*parts, None, None)[:3]
+    first = datetime.date(year, month or 1, day or 1)
+    if day:
+        return first.toordinal(), first.toordinal()
+    after = datetime.date(year + (month in (None, 12)), (month or 12) % 12 + 1, 1)
+    return first.toordinal(), after.toordinal() - 1
+
+
+def _example(name: str) -> str:
+    return {
+        "delta": "delta:>5% or delta:-9..-7%",
+        "measured": "measured:>=2026-06 or measured:2026-01..2026-03",
+        "is": "is:flagged",
+        "verdict": "verdict:dead",
+        "lever": 'lever:"warp-spec producer"',
+        "arch": "arch:sm_100",
+        "tier": "tier:1",
+    }.get(name, f"{name}:fp8")

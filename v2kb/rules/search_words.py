@@ -1,0 +1,119 @@
+"""Words of this field as search sees them: one reading for documents and queries on every database.
+
+A word gives its *atoms* (runs of letters and digits, camelCase split) in order, and, when it has several, its *whole*
+(all atoms joined, as `lever_key`). A document is its atoms in reading order, so that a typed word is a phrase of atoms,
+and beside them its wholes, so that `cpasync` finds `cp.async`. Percentages keep their sign: `-9%` is no `9%` and no
+`+9%`, but `9%` is both (evidence-and-gate section 2).
+"""
+
+import re
+from dataclasses import dataclass
+
+from v2kb.rules.names import fold, fold_warps, lever_key
+
+MAX_ATOM_CHARS = 64
+MIN_PREFIX_CHARS = 3
+MIN_STEM_CHARS = 4
+MIN_HASH_CHARS = 7
+SENTENCE_WORDS = frozenset(
+    """
+    a an and any are as at be been by can did do does for from had has have how i if in into is it its me my no not
+    of on or our should so than that the their them then there these this to was we were what when where which who
+    why will with would you your
+    """.split()  # noqa: SIM905 - a list of 80 literals reads worse
+)
+
+_ARROW = re.compile(r"(?<=[A-Za-z0-9_])\s*(?:→|=>|->)\s*(?=[A-Za-z0-9_])")
+_EQUALS = re.compile(r"(?<=[A-Za-z0-9_])[ ]{0,2}=[ ]{0,2}(?=[A-Za-z0-9_])")
+_WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`|]+")
+_PERCENT = re.compile(r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%")
+_ONLY_PERCENT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?%")
+_UNIT = re.compile(r"(?<=[0-9])(?=(?:[mun]s|[TGM]B/s|[kKMG]i?B|TFLOPS)(?![A-Za-z0-9_]))")
+_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
+_SEPARATORS = re.compile(r"[\W_]+")
+_HEX = re.compile(r"(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}", re.ASCII)
+_ENDINGS = ("ings", "ing", "ed", "es", "s")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One word. `atoms` is empty for a percentage, which only its `whole` finds."""
+
+    text: str
+    whole: str
+    atoms: tuple[str, ...]
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether it names a thing rather than being plain prose: several atoms, a digit, or a percentage."""
+        return len(self.atoms) != 1 or any(sign.isdigit() for sign in self.whole)
+
+    @property
+    def prefix(self) -> str:
+        """What the last atom may go on from: the atom without an English ending, a hash's digits, or "" (no more)."""
+        if not self.atoms:
+            return ""
+        last = self.atoms[-1]
+        if _HEX.fullmatch(last):
+            return last
+        if len(last) < MIN_PREFIX_CHARS or any(sign.isdigit() for sign in last):
+            return ""
+        return stem(last) if len(self.atoms) == 1 else last
+
+
+def words(text: str) -> list[Word]:
+    """The words of `text` in order. Spaces round `=` and arrows, and before `%` and units, do not matter."""
+    plain = _EQUALS.sub("=", fold_warps(fold(_ARROW.sub("‑", str(text)))))
+    plain = _UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
+    found = []
+    for typed in _WORD.findall(plain):
+        bare = typed.strip(".:!?")
+        if _ONLY_PERCENT.fullmatch(bare):
+            found.append(Word(typed, percent_key(bare), ()))
+        elif whole := lever_key(typed)[:MAX_ATOM_CHARS]:
+            pieces = _SEPARATORS.split(_CAMEL.sub(" ", typed))
+            atoms = tuple(atom[:MAX_ATOM_CHARS] for piece in pieces if (atom := lever_key(piece)))
+            found.append(Word(typed, whole, atoms or (whole,)))
+    return found
+
+
+def document_words(text: str) -> tuple[str, str]:
+    """(atoms in reading order, wholes), each joined by single spaces: what an index stores of `text`."""
+    atoms: list[str] = []
+    wholes: dict[str, None] = {}
+    for word in words(text):
+        if len(word.atoms) > 1:
+            wholes.setdefault(word.whole)
+        for found in _PERCENT.finditer(fold(word.text)):
+            wholes.update(dict.fromkeys(_percent_keys(found)))
+        atoms += word.atoms or _number_atoms(word.text)
+    return " ".join(atoms), " ".join(wholes)
+
+
+def percent_key(text: str) -> str:
+    """`-9%` -> `pctm9`, `+9%` -> `pctp9`, `9%` -> `pct9`."""
+    found = _PERCENT.fullmatch(text)
+    return _percent_keys(found)[-1] if found else ""
+
+
+def _percent_keys(found: re.Match[str]) -> list[str]:
+    figure = found[2].replace(".", "_")
+    sign = {"-": "m", "+": "p"}.get(found[1] or "")
+    return [f"pct{figure}"] + ([f"pct{sign}{figure}"] if sign else [])
+
+
+def _number_atoms(text: str) -> list[str]:
+    return [piece for piece in _SEPARATORS.split(text) if piece]
+
+
+def stem(atom: str) -> str:
+    """The word without -ing, -ed, -es or -s, when at least four letters are left: a prefix of its other forms."""
+    for ending in _ENDINGS:
+        if atom.endswith(ending) and len(atom) - len(ending) >= MIN_STEM_CHARS and not atom.endswith("ss"):
+            return atom[: -len(ending)]
+    return atom
+
+
+def is_hash(atom: str) -> bool:
+    """Whether it can be (the beginning of) a commit or content hash: at least seven hexadecimal digits."""
+    return _HEX.fullmatch(atom) is not None
