@@ -129,12 +129,15 @@ def version_detail(request: HttpRequest, slug: str, number: int) -> HttpResponse
         {"path": file.path, "sha256": file.blob.sha256, "text": bytes(file.blob.content).decode("utf-8", "replace")}
         for file in version.files.select_related("blob")
     ]
+    numbers = list(kernel.versions.values_list("number", flat=True))
     context = {
         "kernel": kernel,
         "version": version,
         "files": files,
         "rungs": ladder_of(version),
         "may_run": has_role(actor_from_request(request), *RUNNERS),
+        "older": max((known for known in numbers if known < number), default=None),
+        "newer": min((known for known in numbers if known > number), default=None),
         "runs": version.runs.select_related("anchor").prefetch_related("judgements"),
     }
     return render(request, "kernels/version_detail.html", context)

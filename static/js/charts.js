@@ -154,7 +154,7 @@
       }],
       height: 128 + 30 * names.length,
       layout: layout(look, {
-        margin: { l: 56, r: 16, t: 44, b: 44 }, xaxis: axis(look, `change against the anchor, % (${better})`, { range: [Math.min(...every) - pad, Math.max(...every) + pad], ticksuffix: " %" }),
+        margin: { l: 56, r: 16, t: 44, b: 44 }, xaxis: axis(look, `change, % (${better})`, { range: [Math.min(...every) - pad, Math.max(...every) + pad], ticksuffix: " %" }),
         yaxis: axis(look, "", { type: "category", autorange: "reversed", showgrid: false }), shapes, annotations,
       }),
     };

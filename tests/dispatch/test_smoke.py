@@ -22,7 +22,7 @@ def test_a_validate_run_is_claimed_logged_while_it_runs_and_passes(dispatcher):
     assert (attempt.worker.name, attempt.fence) == ("w1", 1)
     worker.let_go()
     run = wait_until_over(run)
-    assert (run.state, run.outcome, run.message) == ("finished", "PASS", "1 of 1 workloads passed.")
+    assert (run.state, run.outcome, run.message) == ("finished", "PASS", "1 of 1 workload passed.")
     assert "outcome PASS" in log_of(run)
     case = run.result.content["cases"][0]
     assert (case["workload"], case["passed"], case["outputs"][0]["name"]) == ("small", True, "y")

@@ -78,7 +78,8 @@ def test_the_first_failed_gate_is_named_when_several_fail():
 def test_under_three_rounds_there_is_no_verdict(rounds):
     found = verdict(BASE[:rounds], WIN[:rounds])
     assert (found.judgement, found.gate) == ("INVALID", "rounds")
-    assert "under 3" in found.as_document()["sentence"]
+    said = {0: "0 rounds", 1: "1 round", 2: "2 rounds"}[rounds]
+    assert f"has {said}; under 3" in found.as_document()["sentence"]
 
 
 @pytest.mark.parametrize("registered", ["4", "5"])

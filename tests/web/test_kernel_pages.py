@@ -1,10 +1,13 @@
 """Pages of ops, specs, kernels and runs: each renders, for whom, and refuses with words."""
 
+import re
+
 import pytest
 from django.urls import reverse
 
 from kernels.models import Kernel, Spec, SpecDraft
 from kernels.selectors.checks import report_of
+from kernels.services.kernels import add_version
 from kernels.services.runs import submit_run
 from kernels.services.specs import pin_citations, submit_spec
 from references.importers.archive import Files
@@ -12,6 +15,7 @@ from references.importers.documents import import_documents
 from references.models import Section
 from tests import factories as f
 from tests.rules.spec_examples import grouped_gemm_spec
+from v2kb.rules.numbers import parse_numbers
 
 pytestmark = pytest.mark.django_db
 
@@ -203,3 +207,56 @@ def test_a_queue_names_other_specs(loop):
     assert not [found for found in report_of(queued).findings if found.rule == "R04" and found.kind == "missing_input"]
     unknown = {**content, "smem": {**content["smem"], "queue": ["S999", "this"]}}
     assert [found for found in report_of(unknown).findings if found.rule == "R04" and found.kind == "missing_input"]
+
+
+def test_the_lanes_of_an_op_keep_the_sign_of_a_change(client):
+    numbers = [
+        number | {"role": "verdict", "compared_with": "v1"} for number in parse_numbers("+11-17%; +0.058..+0.342ms")
+    ]
+    row = f.evidence_row(f.DEAD, numbers=numbers)
+    client.force_login(f.designer().user)
+    page = client.get(f.op().get_absolute_url()).content.decode()
+    assert row.code in page
+    assert "+11..+17%, +0.058..+0.342 ms" in page
+
+
+def test_names_in_lists_lead_to_what_they_name(client, loop):
+    op, kernel, spec = loop["op"].get_absolute_url(), loop["version"].kernel.get_absolute_url(), loop["spec"]
+    anchor = reverse("kernels:anchor_list") + "#anchor-naive"
+    version = reverse("kernels:version_detail", args=["fused", 1])
+    for url, links in (
+        (reverse("kernels:op_list"), [(op, "RMS norm on the CPU")]),
+        (reverse("kernels:kernel_list"), [(kernel, "fused"), (anchor, "naive")]),
+        (op, [(spec.get_absolute_url(), spec.title), (anchor, "naive"), (kernel, "fused")]),
+        (reverse("kernels:run_list"), [(version, "fused v1")]),
+        (loop["run"].get_absolute_url(), [(version, "fused v1"), (anchor, "naive")]),
+        (anchor, [(reverse("kernels:version_detail", args=["naive", 1]), "naive v1")]),
+    ):
+        page = client.get(url).content.decode()
+        for target, name in links:
+            assert re.search(rf'<a [^>]*href="{re.escape(target)}"[^>]*>{re.escape(name)}</a>', page), (url, name)
+
+
+def test_lists_have_lines_for_the_keys_and_versions_have_neighbours(client, loop):
+    for name, arguments in (("op_detail", ["rmsnorm-cpu"]), ("kernel_detail", ["fused"]), ("anchor_list", [])):
+        page = client.get(reverse(f"kernels:{name}", args=arguments)).content.decode()
+        lists = page.count("data-rows")
+        assert page.count("data-row>") + page.count("data-row ") >= lists > 0
+    kernel = loop["version"].kernel
+    for number in (2, 3):
+        add_version(f.designer(), kernel=kernel, files={"kernel.py": b"x = %d\n" % number}, entry="kernel.py:run")
+    page = client.get(reverse("kernels:version_detail", args=["fused", 2])).content.decode()
+    for key, number in (("[", 1), ("]", 3)):
+        target = reverse("kernels:version_detail", args=["fused", number])
+        assert re.search(rf'data-key="{re.escape(key)}" href="{target}"', page)
+    assert 'data-key="["' not in client.get(reverse("kernels:version_detail", args=["fused", 1])).content.decode()
+
+
+def test_one_of_a_thing_is_said_in_the_singular(client, loop):
+    for url in (
+        loop["op"].get_absolute_url(),
+        loop["run"].get_absolute_url(),
+        loop["version"].kernel.get_absolute_url(),
+    ):
+        text = re.sub(r"<[^>]+>", "", client.get(url).content.decode())
+        assert not re.search(r"(?<![0-9.,])1 (rows|runs|rounds|lines|workloads|versions|gates|regions)\b", text), url

@@ -215,6 +215,20 @@ def test_the_form_warns_of_a_version_that_was_never_validated_or_failed(form):
     assert "<form" not in part
 
 
+def test_a_session_that_is_invalid_for_that_offers_the_validation(page):
+    row, op = f.evidence_row(), f.op()
+    revision = f.approved_revision(row)
+    anchor = f.pinned_anchor(op)
+    version = f.kernel_version(op, slug="fused", basis=Kernel.Basis.SPEC, spec=revision.spec)
+    _validated(version, "FAIL_NUMERIC")
+    run = submit_run(f.designer(), kind="perf", version=version, anchor=anchor, rounds=3)
+    f.finish(run, f.result(run, [100_000, 101_000, 99_500], [94_000, 95_200, 93_800]))
+    text = page(run)
+    assert "first failed gate ladder: Validation failed" in text
+    assert ">Validate fused v1</a>" in text
+    assert "they decide nothing" not in text
+
+
 def test_the_page_of_an_unjudged_session_carries_the_warning(page):
     op = f.op()
     version = f.kernel_version(op, slug="free", basis=Kernel.Basis.EXPLORATORY)

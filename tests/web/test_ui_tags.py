@@ -17,7 +17,7 @@ from v2kb.core.ui.charts import chart_parts
 from v2kb.core.ui.diffs import line_diff
 from v2kb.core.ui.icons import PATHS
 from v2kb.core.ui.maps import sem_map, smem_map, smem_queue
-from v2kb.core.ui.numbers import num_text
+from v2kb.core.ui.numbers import duration_text, num_text
 from v2kb.core.ui.states import _TABLE, look
 from v2kb.rules.page_map import queue_map
 from v2kb.rules.smem import Region
@@ -341,3 +341,20 @@ def test_no_template_needs_what_the_csp_refuses(page):
     assert not re.search(r"<script(?![^>]*\bsrc=)", text), "put the code into static/js"
     assert not re.search(r"<style(?![^>]*\bnonce=)", text), "put the rules into static/css"
     assert not re.search(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=\"https?://", text), "serve it from here"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (-1, "0 s"),
+        (0.4, "0 s"),
+        (7, "7 s"),
+        (60, "1 min"),
+        (185, "3 min 5 s"),
+        (7440, "2 h 4 min"),
+        (3605, "1 h"),
+        (262_800, "3 d 1 h"),
+    ],
+)
+def test_a_duration_names_its_two_largest_units(seconds, text):
+    assert duration_text(seconds) == text

@@ -121,18 +121,24 @@ def _rounds(session: Session, prereg: Prereg, policy: JudgePolicy) -> str:
     for case in _registered_cases(session, prereg):
         count, allowed = len(case.pairs), prereg.allowed_rounds()
         if count < MIN_ROUNDS:
-            return f"Workload {case.workload} has {count} rounds; under {MIN_ROUNDS} there is no verdict."
+            return f"Workload {case.workload} has {_counted(count, 'round')}; under {MIN_ROUNDS} there is no verdict."
         if count not in allowed:
             looks = " or ".join(str(number) for number in allowed)
-            return f"Workload {case.workload} has {count} rounds; registered were {looks}."
+            return f"Workload {case.workload} has {_counted(count, 'round')}; registered were {looks}."
         for pair in case.pairs:
             if pair.launches is not None and pair.launches < policy.min_launches:
-                few = f"has a run with {pair.launches} launches; {policy.min_launches} are needed"
+                few = f"has a run with {_counted(pair.launches, 'launch')}; {policy.min_launches} are needed"
                 return f"Round {pair.round} of {case.workload} {few}."
         first = [pair.first for pair in sorted(case.pairs, key=lambda pair: pair.round)]
         if all(first) and any(a == b for a, b in pairwise(first)):
             return f"The rounds of {case.workload} do not alternate (ABBA), so a drift of the card could decide."
     return ""
+
+
+def _counted(count: int, noun: str) -> str:
+    if count == 1:
+        return f"1 {noun}"
+    return f"{count} {noun}{'es' if noun.endswith('ch') else 's'}"
 
 
 def _registered_kind(deciding: DecidingSession, prereg: Prereg) -> str:

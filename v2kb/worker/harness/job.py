@@ -118,9 +118,12 @@ class _Run:
         worst = min(outcomes, key=_SEVERITY.index)
         failed = [case for case in self.cases if not case.passed]
         if not failed:
-            return Outcome.PASS, f"{len(self.cases)} of {len(self.cases)} workloads passed."
+            return Outcome.PASS, f"{self._of(self.cases)} passed."
         first = f"{failed[0].workload}: {failed[0].reason}"
-        return worst, f"{len(failed)} of {len(self.cases)} workloads failed. {first}"
+        return worst, f"{self._of(failed)} failed. {first}"
+
+    def _of(self, cases: list[CaseResult]) -> str:
+        return f"{len(cases)} of {len(self.cases)} workload{'' if len(self.cases) == 1 else 's'}"
 
     def _time_all(self, session: Session, workloads: list[Workload]) -> tuple[Outcome, str]:
         plan, both = self.job.plan, self.job.kind is JobKind.PERF
