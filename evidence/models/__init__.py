@@ -1,8 +1,9 @@
 from evidence.models.facts import EvidenceChange, RowFacts
 from evidence.models.lever import Lever, LeverAlias
-from evidence.models.proposal import Proposal, ProposalDecision
+from evidence.models.proposal import Proposal, ProposalClaim, ProposalDecision
 from evidence.models.receipt import RunReceipt
 from evidence.models.row import CodeSeries, EvidenceRevision, EvidenceRow, Flag, Supersession, Verdict
+from evidence.models.watch import RowBounds, RowSubscription
 
 __all__ = [
     "CodeSeries",
@@ -13,8 +14,11 @@ __all__ = [
     "Lever",
     "LeverAlias",
     "Proposal",
+    "ProposalClaim",
     "ProposalDecision",
+    "RowBounds",
     "RowFacts",
+    "RowSubscription",
     "RunReceipt",
     "Supersession",
     "Verdict",

@@ -18,12 +18,38 @@ class Proposal(models.Model):
         PERSON = "person", "a person"
         RUN = "run", "a judged run"
 
+    class Kind(models.TextChoices):
+        """What a curator has before them; the first that fits."""
+
+        MERGE = "merge", "merge"
+        REVERT = "revert", "revert"
+        RUN = "run", "run receipt"
+        NEW = "new", "new row"
+        IMPORT = "import", "import"
+        WORDING = "wording", "wording only"
+        CHANGE = "change", "change"
+
     row = models.ForeignKey("evidence.EvidenceRow", null=True, on_delete=models.PROTECT, related_name="proposals")
     base = models.ForeignKey("evidence.EvidenceRevision", null=True, on_delete=models.PROTECT, related_name="+")
     content = models.JSONField()
     reason = models.TextField()
     state = models.CharField(max_length=12, choices=State, default=State.OPEN, db_index=True)
     origin = models.CharField(max_length=8, choices=Origin, default=Origin.PERSON)
+    kind = models.CharField(max_length=8, choices=Kind, default=Kind.CHANGE, db_index=True)
+    reverts_to = models.ForeignKey(
+        "evidence.EvidenceRevision",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The earlier revision whose content this brings back.",
+    )
+    merges = models.ForeignKey(
+        "evidence.EvidenceRevision",
+        null=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        help_text="The head of the row that this takes into its own.",
+    )
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="proposals")
     replaces = models.OneToOneField(
         "self",
@@ -60,18 +86,34 @@ class Proposal(models.Model):
 
 
 class ProposalDecision(models.Model):
-    """One curator's acceptance or rejection. Never changes; a WIN <-> DEAD change needs two acceptances."""
+    """One curator's acceptance, rejection or recusal. Never changes; a WIN <-> DEAD change needs two acceptances.
+
+    `conflict` is what an acceptor declared; empty where they stated that they have no conflict.
+    """
 
     class Decision(models.TextChoices):
         ACCEPT = "accept", "accept"
         REJECT = "reject", "reject"
+        RECUSE = "recuse", "recuse"
 
     proposal = models.ForeignKey(Proposal, on_delete=models.PROTECT, related_name="decisions")
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
     decision = models.CharField(max_length=8, choices=Decision)
     reason = models.TextField(blank=True)
+    conflict = models.TextField(blank=True)
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["id"]
         constraints = [models.UniqueConstraint(fields=["proposal", "user"], name="one_decision_per_user")]
+
+
+class ProposalClaim(models.Model):
+    """Who looks at a proposal until when, so that two curators don't do the same. It stops nobody from deciding."""
+
+    proposal = models.OneToOneField(Proposal, on_delete=models.PROTECT, related_name="claim")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    until = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"{self.proposal} claimed"

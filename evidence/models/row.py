@@ -95,11 +95,15 @@ class Supersession(models.Model):
 
 
 class Flag(models.Model):
-    """A doubt about a row. It shows at once; it blocks citations only when a curator confirms it."""
+    """A doubt about a row. It shows at once; it blocks citations only when a curator confirms it.
+
+    The system raises one where a recorded bound is passed; `cause` names what passed it, once per row.
+    """
 
     row = models.ForeignKey(EvidenceRow, on_delete=models.PROTECT, related_name="flags")
     reason = models.TextField()
-    raised_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")
+    cause = models.CharField(max_length=300, blank=True)
+    raised_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     raised_at = models.DateTimeField(auto_now_add=True)
     confirmed_by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+")
     confirmed_at = models.DateTimeField(null=True)
@@ -108,3 +112,8 @@ class Flag(models.Model):
 
     class Meta:
         ordering = ["-raised_at"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["row", "cause"], condition=~models.Q(cause=""), name="one_flag_per_row_and_cause"
+            )
+        ]
