@@ -11,6 +11,7 @@ from kernels.models.review import (
     Submission,
 )
 from kernels.models.run import Judgement, Run, RunAttempt, RunLog, RunResult, Worker
+from kernels.models.search import SearchReceipt
 from kernels.models.spec import Citation, Spec, SpecDraft, SpecOp, SpecRevision
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "RunAttempt",
     "RunLog",
     "RunResult",
+    "SearchReceipt",
     "Spec",
     "SpecDraft",
     "SpecOp",
