@@ -4,10 +4,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 ENVIRONMENT := $(PYTHON) -m v2kb.environment
 
-.PHONY: run test lint services-test browser-test bench web-environment test-environment
+.PHONY: run meaning test lint services-test browser-test bench web-environment test-environment
 
 run: web-environment  ## web, database, starter data, worker on this machine; prints the address and first logins
 	@exec $(BIN)/python manage.py up
+
+meaning: web-environment  ## the optional packages of search by meaning (100 MB); the next `make run` uses them
+	@$(ENVIRONMENT) meaning
 
 test: test-environment  ## every test that needs no outside service
 	$(BIN)/python -m pytest -m "not services and not browser" -n auto --durations=20
@@ -33,3 +36,4 @@ web-environment:
 
 test-environment:
 	@$(ENVIRONMENT) test
+	@$(ENVIRONMENT) meaning

@@ -1,4 +1,4 @@
-"""Makes the virtual environment of this checkout: `python3 -m v2kb.environment web|worker|test`.
+"""Makes the virtual environment of this checkout: `python3 -m v2kb.environment web|worker|test|meaning`.
 
 Runs on a bare Python with nothing installed, says what is missing and how to get it, and mends a half-made environment.
 """
@@ -18,7 +18,10 @@ REQUIREMENTS = {
     "web": "requirements.txt",
     "worker": "requirements-worker.txt",
     "test": "requirements-dev.txt",
+    "meaning": "requirements-meaning.txt",
 }
+OPTIONS = {"meaning": ["--no-deps", "--require-hashes"]}
+"""More of pip's options for a kind."""
 OLDEST = (3, 11)
 
 
@@ -90,6 +93,7 @@ def install(kind: str) -> None:
         "install",
         "--disable-pip-version-check",
         "--quiet",
+        *OPTIONS.get(kind, []),
         "-r",
         ROOT / REQUIREMENTS[kind],
     ]
@@ -103,7 +107,7 @@ def install(kind: str) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Prepare the environment for `web`, `worker` or `test`. Returns the exit status."""
+    """Prepare the environment for `web`, `worker`, `test` or `meaning`. Returns the exit status."""
     kind = arguments[0] if arguments else "web"
     if kind not in REQUIREMENTS:
         print(f"usage: python3 -m v2kb.environment {'|'.join(REQUIREMENTS)}", file=sys.stderr)

@@ -20,6 +20,7 @@ DATA_DIR = Path(env.str("V2KB_DATA_DIR", default=str(BASE_DIR / "data")))
 DEBUG = env.bool("V2KB_DEBUG", default=False)
 BASE_URL = env.str("V2KB_BASE_URL", default="http://127.0.0.1:8000").rstrip("/")
 SECRET_KEY = env.str("V2KB_SECRET_KEY", default="") or local_secret(DATA_DIR, "secret_key")
+MEANING_URL = env.str("V2KB_MEANING_URL", default="")
 WORKER_TOKEN = env.str("V2KB_WORKER_TOKEN", default="") or local_secret(DATA_DIR, "worker_token")
 BROKER_URL = env.str("V2KB_BROKER_URL", default="embedded://")
 

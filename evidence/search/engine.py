@@ -10,6 +10,7 @@ from django.http import QueryDict
 from evidence.models import EvidenceRevision
 from evidence.search.columns import Columns, columns
 from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, options
+from evidence.search.meaning import EncoderAway, nearest
 from v2kb.core.errors import Refusal
 from v2kb.core.search import Either, Expression, Kind, SearchIndex, expression_of, index, of_word
 from v2kb.rules.names import exact_hashes, lever_key
@@ -56,6 +57,8 @@ class Found:
     corrections: tuple[tuple[str, str], ...] = ()
     ranked: int | None = None
     """How many of the hits were ranked by their words; None means all."""
+    meaning_away: str = ""
+    """Why meaning was not compared, where it would have been."""
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -100,6 +103,7 @@ def search_rows(query: Query) -> Found:
         {int(held.ids[place]): why for place, why in search.reasons.items()},
         tuple(search.corrections),
         search.ranked,
+        search.meaning_away,
     )
 
 
@@ -113,6 +117,7 @@ class _Search:
         self.reasons: dict[int, str] = {}
         self.corrections: list[tuple[str, str]] = []
         self.ranked: int | None = None
+        self.meaning_away = ""
         self._tier = 100
 
     def run(self, allowed: np.ndarray) -> None:
@@ -131,6 +136,7 @@ class _Search:
             self._typing_errors(unwanted)
         if self._few(allowed):
             self._some_words(unwanted)
+            self._similar_meaning()
 
     def ordered(self, places: np.ndarray) -> np.ndarray:
         """These places, best first; equal ones in the order of their codes."""
@@ -154,7 +160,9 @@ class _Search:
             self.reasons.update(dict.fromkeys(fresh.tolist(), why))
 
     def _codes_and_hashes(self) -> None:
-        places = [self.held.place_of_code[code] for code in self.query.codes if code in self.held.place_of_code]
+        known = self.held.place_of_code
+        named = [code for codes in self.query.codes if all(code in known for code in codes) for code in codes]
+        places = [known[code] for code in dict.fromkeys(named)]
         self._add(np.array(places, np.int64), np.arange(len(places), 0, -1.0), "the code")
         digits = [text.words[0].whole for text in self.query.wanted]
         found: set[int] = set()
@@ -248,6 +256,21 @@ class _Search:
         for count in sorted(set(held[places[best]].tolist()), reverse=True):
             at = best[held[places[best]] == count]
             self._add(places[at], scores[at], f"{int(count)} of {len(texts)} words")
+
+    def _similar_meaning(self) -> None:
+        """Rows that say the same in other words, where an encoder is set up."""
+        plain = " ".join(text.text for text in self.query.wanted)
+        if all(word.is_identifier for text in self.query.wanted for word in text.words):
+            return
+        try:
+            found = dict(nearest(plain))
+        except EncoderAway as reason:
+            self.meaning_away = str(reason)
+            return
+        ids = np.fromiter(found, np.int64, len(found))
+        for place in self._places(ids).tolist():
+            cosine = found[int(self.held.ids[place])]
+            self._add(np.array([place]), np.array([cosine]), f"similar meaning ({cosine:.2f})")
 
 
 def _any_of(texts: tuple[Text, ...]) -> Expression | None:

@@ -88,6 +88,8 @@ DOORS: dict[str, Door] = {
     "evidence.edit_lever": Door(ROLE, args(LEVER, name=const("other name"))),
     "evidence.flag_row": Door(USER, args(lambda w: w.row.code, reason=REASON)),
     "evidence.import_baseline": Door(ROLE, kw(rows=const([]), source=const("s"))),
+    "evidence.keep_vectors": Door(ROLE, args(const("a model"), const([]))),
+    "evidence.store_vectors": Door(ROLE, args(const("a model"), const([]), const([]))),
     "evidence.propose_change": Door(
         ROLE,
         args(

