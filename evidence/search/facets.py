@@ -9,7 +9,7 @@ from evidence.models import Lever, LeverAlias, Verdict
 from evidence.search.columns import Columns
 from v2kb.rules.evidence import CAUSE_CLASSES
 from v2kb.rules.names import lever_key
-from v2kb.rules.scope import read_scope
+from v2kb.rules.scope import read_scope, within
 from v2kb.rules.search_query import Filter
 
 NONE = "none"
@@ -137,12 +137,12 @@ def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
 
 
 def _scope_words(held: Columns, wanted: Filter) -> list[str]:
-    """The words of the column that a value means: `b200` is sm_100, and `fp8` is every kind of fp8."""
+    """The words of the column that a value means: `b200` is sm_100, `fp8` and `gemv` are every kind of them."""
     dimension = SCOPE_FIELDS[wanted.name]
     read, _ = read_scope({dimension: list(wanted.values)})
     asked = {*wanted.values, *(read.get(dimension) or [])}
     known = {word for words in held.categories[wanted.name].values for word in words}
-    return [word for word in known if any(word == value or word.startswith(f"{value}_") for value in asked)]
+    return [word for word in known if any(within(dimension, word, value) for value in asked)]
 
 
 def _within(lows: np.ndarray, highs: np.ndarray, wanted: Filter) -> np.ndarray:

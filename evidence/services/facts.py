@@ -8,6 +8,7 @@ from evidence.selectors import RowStates, states_of
 from v2kb.core.activity import lock_log
 from v2kb.core.search import Document, Kind, put
 from v2kb.rules.evidence import weak_dead
+from v2kb.rules.scope import LABELS
 
 SEVERAL = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
 
@@ -20,6 +21,7 @@ def refresh_facts(row_ids: Iterable[int]) -> None:
     lock_log()
     change = EvidenceChange.objects.create().pk
     rows = EvidenceRow.objects.filter(pk__in=ids, head__isnull=False).select_related("head__lever")
+    rows = rows.prefetch_related("head__lever__aliases")
     states = states_of(ids)
     documents, facts = [], []
     for row in rows:
@@ -84,11 +86,12 @@ def _percentages(numbers: list[dict[str, Any]]) -> tuple[float | None, float | N
 
 
 def row_text(content: dict[str, Any], lever: Lever) -> str:
-    """All words of a revision but its title, as they were written."""
-    texts = [lever.name, content["mechanism"], content["not_checked"], content["bound"], content["measured_note"]]
+    """All words of a revision but its title, as they were written, and every name of its lever."""
+    texts = [lever.name, *(alias.name for alias in lever.aliases.all())]
+    texts += [content[name] for name in ("mechanism", "not_checked", "bound", "measured_note")]
     texts += [content["cause_class"], content["measured_on"], *content["approaches"]]
     texts += [f"{number['text']} {number['compared_with']}" for number in content["numbers"]]
     texts += [f"{source['text']} {source['document']}" for source in content["sources"]]
-    for values in content["scope"].values():
-        texts += values if isinstance(values, list) else [values]
+    for dimension, values in content["scope"].items():
+        texts += values if isinstance(values, list) else [f"{LABELS[dimension]}={values}"]
     return "\n".join(text for text in texts if text)

@@ -69,7 +69,8 @@ def test_errors_point_at_their_place(text, at, says):
 
 
 def test_codes_sentences_and_colons():
-    assert parse_query("the row D3").codes == ("D3",)
+    assert parse_query("the row D3").codes == (("D3",),)
+    assert parse_query("d3, W-1;W1 W13/W2").codes == (("D3",), ("W1",), ("W13", "W2")), "weights are no rows"
     assert [text.text for text in parse_query("the row D3").texts] == ["D3"]
     query = parse_query("why is the ring dead")
     assert [text.text for text in query.texts] == ["ring", "dead"]

@@ -240,7 +240,7 @@ def scope_problems(raw: Any) -> list[Problem]:
 # --- comparing ---
 
 
-def _within(dimension: str, small: str, large: str) -> bool:
+def within(dimension: str, small: str, large: str) -> bool:
     """`projection_gemv` lies within `gemv`, `fp8_e4m3` within `fp8`; elsewhere only equal words."""
     if small == large:
         return True
@@ -250,11 +250,11 @@ def _within(dimension: str, small: str, large: str) -> bool:
 
 
 def _words_relation(dimension: str, a: list[str], b: list[str]) -> str:
-    a_in_b = all(any(_within(dimension, x, y) for y in b) for x in a)
-    b_in_a = all(any(_within(dimension, y, x) for x in a) for y in b)
+    a_in_b = all(any(within(dimension, x, y) for y in b) for x in a)
+    b_in_a = all(any(within(dimension, y, x) for x in a) for y in b)
     if a_in_b:
         return EQUAL if b_in_a else INSIDE
-    touching = any(_within(dimension, x, y) or _within(dimension, y, x) for x in a for y in b)
+    touching = any(within(dimension, x, y) or within(dimension, y, x) for x in a for y in b)
     return OVERLAPPING if touching else DISJOINT
 
 

@@ -93,11 +93,11 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class SearchQuery:
-    """A read query. `codes` are candidates for exact codes, in order."""
+    """A read query. `codes` are candidates for exact codes, in order: those of one word (`D1/D5`) count together."""
 
     texts: tuple[Text, ...] = ()
     filters: tuple[Filter, ...] = ()
-    codes: tuple[str, ...] = ()
+    codes: tuple[tuple[str, ...], ...] = ()
     dropped: tuple[str, ...] = ()
     """Words left out because every text holds them (`the`, `of`)."""
     typed: bool = False
@@ -143,10 +143,20 @@ def parse_query(text: str) -> SearchQuery:
     return SearchQuery(
         (*(Text((word,)) for word in found_words), *texts),
         tuple(filters),
-        tuple(exact_codes(" ".join(plain))),
+        _codes(plain),
         dropped,
         typed=bool(text.strip()),
     )
+
+
+def split_query(text: str) -> tuple[str, str]:
+    """(what rows must hold, what leaves rows out): a readable query's words and phrases; its fields and negations."""
+    folded, held, left_out = fold_quotes(text), [], []
+    position = 0
+    while (found := _next(folded, position)) is not None:
+        position = found.end()
+        (left_out if found["field"] or found["minus"] else held).append(found.group())
+    return " ".join(held), " ".join(left_out)
 
 
 def _checked(text: str) -> str:
@@ -168,6 +178,11 @@ def _next(text: str, position: int) -> re.Match[str] | None:
     while position < len(text) and text[position].isspace():
         position += 1
     return _PART.match(text, position) if position < len(text) else None
+
+
+def _codes(plain: list[str]) -> tuple[tuple[str, ...], ...]:
+    of_words = (tuple(exact_codes(part)) for word in plain for part in re.split("[,;]", word))
+    return tuple(dict.fromkeys(codes for codes in of_words if codes))
 
 
 def _plain_words(text: str) -> tuple[list[Word], tuple[str, ...]]:

@@ -7,6 +7,7 @@ and beside them its wholes, so that `cpasync` finds `cp.async`. Percentages keep
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from v2kb.rules.names import fold, fold_warps, lever_key
@@ -17,16 +18,21 @@ MIN_STEM_CHARS = 4
 MIN_HASH_CHARS = 7
 SENTENCE_WORDS = frozenset(
     """
-    a an and any are as at be been by can did do does for from had has have how i if in into is it its me my no not
-    of on or our should so than that the their them then there these this to was we were what when where which who
-    why will with would you your
-    """.split()  # noqa: SIM905 - a list of 80 literals reads worse
+    a about again also an and any are as at be because been but by can could did do does doing for from get gets had
+    has have help helps how i if in instead into is it its may me might my need needs no not of on or our should so
+    such than that the their them then there these they this to use used uses using was we were what when where which
+    who why will with without would you your
+    """.split()  # noqa: SIM905 - a list of 100 literals reads worse
 )
 
 _ARROW = re.compile(r"(?<=[A-Za-z0-9_])\s*(?:→|=>|->)\s*(?=[A-Za-z0-9_])")
+_TO = re.compile(r"(?<=[0-9])\s+to\s+(?=[0-9])", re.IGNORECASE)
 _EQUALS = re.compile(r"(?<=[A-Za-z0-9_])[ ]{0,2}=[ ]{0,2}(?=[A-Za-z0-9_])")
 _WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`|]+")
 _PERCENT = re.compile(r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%")
+_PERCENTS = re.compile(
+    r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)%?(?:-|\.\.\.?|…)([+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%"
+)
 _ONLY_PERCENT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?%")
 _UNIT = re.compile(r"(?<=[0-9])(?=(?:[mun]s|[TGM]B/s|[kKMG]i?B|TFLOPS)(?![A-Za-z0-9_]))")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
@@ -62,8 +68,11 @@ class Word:
 
 
 def words(text: str) -> list[Word]:
-    """The words of `text` in order. Spaces round `=` and arrows, and before `%` and units, do not matter."""
-    plain = _EQUALS.sub("=", fold_warps(fold(_ARROW.sub("‑", str(text)))))
+    """The words of `text` in order. Spaces round `=` and arrows, and before `%` and units, do not matter.
+
+    Between figures, "to" is an arrow.
+    """
+    plain = _EQUALS.sub("=", fold_warps(fold(_TO.sub("‑", _ARROW.sub("‑", str(text))))))
     plain = _UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
     found = []
     for typed in _WORD.findall(plain):
@@ -84,8 +93,7 @@ def document_words(text: str) -> tuple[str, str]:
     for word in words(text):
         if len(word.atoms) > 1:
             wholes.setdefault(word.whole)
-        for found in _PERCENT.finditer(fold(word.text)):
-            wholes.update(dict.fromkeys(_percent_keys(found)))
+        wholes.update(dict.fromkeys(_percentages(fold(word.text))))
         atoms += word.atoms or _number_atoms(word.text)
     return " ".join(atoms), " ".join(wholes)
 
@@ -93,13 +101,22 @@ def document_words(text: str) -> tuple[str, str]:
 def percent_key(text: str) -> str:
     """`-9%` -> `pctm9`, `+9%` -> `pctp9`, `9%` -> `pct9`."""
     found = _PERCENT.fullmatch(text)
-    return _percent_keys(found)[-1] if found else ""
+    return _percent_keys(found[1], found[2])[-1] if found else ""
 
 
-def _percent_keys(found: re.Match[str]) -> list[str]:
-    figure = found[2].replace(".", "_")
-    sign = {"-": "m", "+": "p"}.get(found[1] or "")
-    return [f"pct{figure}"] + ([f"pct{sign}{figure}"] if sign else [])
+def _percentages(text: str) -> Iterator[str]:
+    """Keys of all percentages in folded text; both ends of a range count: `+11-17%` is `+11%` and `+17%`."""
+    for found in _PERCENT.finditer(text):
+        yield from _percent_keys(found[1], found[2])
+    for found in _PERCENTS.finditer(text):
+        yield from _percent_keys(found[1], found[2])
+        yield from _percent_keys(found[3] or found[1], found[4])
+
+
+def _percent_keys(sign: str | None, figure: str) -> list[str]:
+    key = figure.replace(".", "_")
+    letter = {"-": "m", "+": "p"}.get(sign or "")
+    return [f"pct{key}"] + ([f"pct{letter}{key}"] if letter else [])
 
 
 def _number_atoms(text: str) -> list[str]:
