@@ -206,12 +206,3 @@ class Cells:
             }
             for n, row in enumerate(rows)
         ]
-
-
-SECTION_OF = {"smem": "smem", "sems": "sems", "roles": "roles", "granularity": "granularity", "choices": "choices"}
-SECTION_OF |= {"anchors": "anchors", "open_questions": "anchors"}
-
-
-def section_of_path(path: str) -> str:
-    """The editor section that holds a path of the document."""
-    return SECTION_OF.get(re.split(r"[.\[]", path, maxsplit=1)[0], "overview")

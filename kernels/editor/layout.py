@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from v2kb.rules.prediction_words import LABELS
 from v2kb.rules.spec_document import (
     ARRIVAL_KINDS,
     BLOCKS,
@@ -224,24 +225,27 @@ CHOICE = (
         help="Only where a dead row stands against an adopted lever: what differs from how it died.",
     ),
 )
-PREDICTION = (
-    Input("row", "Row probed", short=True, help="The evidence row that the result speaks about, such as U4."),
-    Input("anchor", "Anchor", short=True),
-    Input("metric", "Metric", short=True),
-    Input("unit", "Unit", short=True),
-    Input("direction", "Better is", "select", ("", "lower", "higher")),
-    Input("tier", "Tier", "select", ("", "1", "2", "3")),
-    Input("gain_percent", "Predicted gain (%)", short=True),
-    Input("gain_high_percent", "up to (%)", short=True),
-    Input("kill_percent", "Kill below (%)", short=True),
-    Input("delta_percent", "Practically nothing (%)", short=True),
-    Input("rounds", "Rounds", short=True),
-    Input("cases", "Workloads", help="Separated by commas."),
-    Input("kill_event", "Kill event"),
-    Input("budget_runs", "Runs allowed", short=True),
-    Input("deadline", "Deadline", short=True, help="2026-12-31"),
-    Input("park_metric", "Watch metric", short=True),
-    Input("park_percent", "Park above (%)", short=True),
+PREDICTION = tuple(
+    Input(name, LABELS[name], **more)
+    for name, more in (
+        ("row", {"short": True, "help": "The evidence row that the result speaks about, such as U4."}),
+        ("anchor", {"short": True}),
+        ("metric", {"short": True}),
+        ("unit", {"short": True}),
+        ("direction", {"kind": "select", "options": ("", "lower", "higher")}),
+        ("tier", {"kind": "select", "options": ("", "1", "2", "3")}),
+        ("gain_percent", {"short": True}),
+        ("gain_high_percent", {"short": True}),
+        ("kill_percent", {"short": True}),
+        ("delta_percent", {"short": True}),
+        ("rounds", {"short": True}),
+        ("cases", {"help": "Separated by commas."}),
+        ("kill_event", {}),
+        ("budget_runs", {"short": True}),
+        ("deadline", {"short": True, "help": "2026-12-31"}),
+        ("park_metric", {"short": True}),
+        ("park_percent", {"short": True}),
+    )
 )
 WAVE_QUANT = (
     Input("items", "Items", short=True),

@@ -50,6 +50,5 @@ def what_is_missing(revision: SpecRevision, gate: GateResult | None = None) -> l
             missing.append(f"{position.user.display_name} wants to discuss {position.aspect}: {position.note}")
     gate = gate or gate_preview(revision.spec, revision.content)
     for line in gate.blocking_lines:
-        where = "" if line.choice == "spec" else f"Choice {line.choice}: "
-        missing.append(f"Gate {line.rule}: {where}{line.message} {line.fix}".strip())
+        missing.append(f"Gate {line.rule}: {line.message} {line.fix}".strip())
     return missing

@@ -1,11 +1,9 @@
 """The spec editor: one page per section and per choice. Works without JavaScript; with it, drafts save while typing."""
 
-import re
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.urls import reverse
 
 from evidence.models import Lever
 from kernels.editor.forms import (
@@ -15,7 +13,6 @@ from kernels.editor.forms import (
     complete,
     read_choice,
     read_section,
-    section_of_path,
     without_nul,
 )
 from kernels.editor.fresh import Filled, without_fresh_rows
@@ -29,8 +26,8 @@ from kernels.editor.layout import (
     SECTIONS,
     WAVE_QUANT,
     Input,
-    anchor_of,
 )
+from kernels.editor.places import field_url
 from kernels.models import Anchor, Spec, SpecDraft
 from kernels.selectors.checks import checks_document, report_of, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
@@ -179,10 +176,13 @@ def _show(
         "section": BY_SLUG.get(page),
         "document": document,
         "checks": checks["summary"],
-        "findings": [{**finding, "url": _field_url(spec, finding["path"], document)} for finding in checks["findings"]],
+        "findings": [
+            {**finding, "url": field_url(spec.code, finding["path"], document)} for finding in checks["findings"]
+        ],
         "gate": gate,
         "gate_lines": [
-            {"line": line, "url": _field_url(spec, filled.place(line.field), document)} for line in gate.blocking_lines
+            {"line": line, "url": field_url(spec.code, filled.place(line.field), document)}
+            for line in gate.blocking_lines
         ],
         "fresh_rows": filled.left_out,
         "refusal": refusal,
@@ -250,16 +250,6 @@ def _choice_context(cells: Cells, choice: dict[str, Any], index: int) -> dict[st
         "levers": Lever.objects.filter(archived_at__isnull=True).values_list("slug", "name"),
         "anchor_names": Anchor.objects.values_list("name", flat=True),
     }
-
-
-def _field_url(spec: Spec, path: str, document: dict[str, Any]) -> str:
-    found = re.match(r"choices\[(\d+)\]\.?(.*)", path)
-    if found and int(found.group(1)) < len(document["choices"]):
-        choice_id = document["choices"][int(found.group(1))].get("id") or ""
-        if choice_id:
-            url = reverse("kernels:spec_edit_choice", args=[spec.code, choice_id])
-            return f"{url}#f-{anchor_of(found.group(2))}"
-    return f"{reverse('kernels:spec_edit', args=[spec.code, section_of_path(path)])}#f-{anchor_of(path)}"
 
 
 def _places(context: dict[str, Any]) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from kernels.editor.places import field_url
 from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
 from kernels.models import Approval, Citation, Comment, Op, Run, Spec, SpecRevision, Submission
 from kernels.policies import REVIEWER_OF, is_contributor, may_design
@@ -77,12 +78,13 @@ def _show(
     request: HttpRequest, spec: Spec, revision: SpecRevision | None, *, status: int = 200, **forms: Any
 ) -> HttpResponse:
     actor = actor_from_request(request)
+    is_designer = has_role(actor, "designer")
     context: dict[str, Any] = {
         "spec": spec,
         "revision": revision,
         "status": spec_status(spec),
         "revisions": spec.revisions.select_related("author").order_by("-number"),
-        "is_designer": has_role(actor, "designer"),
+        "is_designer": is_designer,
         "may_implement": has_role(actor, "implementer", "designer"),
         "activity": activity_of(spec, 20),
         "kernels": spec.kernels.all(),
@@ -92,11 +94,11 @@ def _show(
         "has_draft": spec.drafts.filter(user=request.user).exists(),
     }
     if revision is not None:
-        context |= _revision_context(actor, spec, revision) | forms
+        context |= _revision_context(actor, spec, revision, is_designer) | forms
     return render(request, "kernels/spec_detail.html", context, status=status)
 
 
-def _revision_context(actor, spec: Spec, revision: SpecRevision) -> dict[str, Any]:
+def _revision_context(actor, spec: Spec, revision: SpecRevision, is_designer: bool) -> dict[str, Any]:
     result = gate_preview(spec, revision.content)
     newest = spec.head_id == revision.pk
     contributor = is_contributor(actor, revision)
@@ -111,7 +113,7 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision) -> dict[str, An
         "approval": approval,
         "missing": what_is_missing(revision, result),
         "gate": result,
-        "gate_groups": _gate_groups(result, revision.content),
+        "gate_groups": _gate_groups(result, revision.content, spec.code if is_designer else ""),
         "cards": _cards(revision, result, comments, signed),
         "section_threads": _threads(comments, {"summary", "engine", "smem", "sems", "roles", "granularity", "anchors"}),
         "positions": current_positions(revision),
@@ -138,8 +140,10 @@ def _position_form(aspects: list[str]) -> PositionForm:
     return form
 
 
-def _gate_groups(result, content: dict[str, Any]) -> list[dict[str, Any]]:
-    """The gate by choice: how many lines block, hold and don't apply, and the lines for the gate component."""
+def _gate_groups(result, content: dict[str, Any], edited: str) -> list[dict[str, Any]]:
+    """The gate by choice: how many lines block, hold and don't apply, and the lines for the gate component. Where
+    `edited` names the spec that the reader may edit, each line leads to its field.
+    """
     titles = {choice["id"]: choice["title"] for choice in content["choices"]}
     groups: dict[str, list[Any]] = {}
     for line in result.lines:
@@ -155,7 +159,7 @@ def _gate_groups(result, content: dict[str, Any]) -> list[dict[str, Any]]:
             "satisfied_label": f"{held} satisfied",
             "idle": (idle := len(lines) - blocking - held),
             "idle_label": f"{idle} not applicable" if _idle(lines) == idle else f"{idle} other",
-            "lines": [_gate_line(line) for line in lines],
+            "lines": [_gate_line(line, content, edited) for line in lines],
         }
         for choice, lines in groups.items()
     ]
@@ -169,24 +173,38 @@ def _blocked(count: int) -> str:
     return "1 rule blocks" if count == 1 else f"{count} rules block"
 
 
-def _gate_line(line) -> dict[str, Any]:
+def _gate_line(line, content: dict[str, Any], edited: str) -> dict[str, Any]:
     """A gate line in the shape of the gate component."""
+    items = [_dead_item(match) for match in line.inputs.get("dead_rows", [])]
+    if items and line.inputs["new_mechanism"]:
+        items.append({"text": f"New in {line.choice}: {line.inputs['new_mechanism']}"})
     return {
         "rule": line.rule,
         "summary": line.message,
         "state": line.status,
         "blocking": line.blocks,
         "open": line.blocks,
-        "detail": " ".join(line.what_would_change),
-        "items": [_dead_item(match) for match in line.inputs.get("dead_rows", [])],
+        "detail": _detail(line),
+        "items": items,
         "fix": line.fix,
+        "href": field_url(edited, line.field, content) if edited and line.field else "",
     }
 
 
+def _detail(line) -> str:
+    """Which scopes were compared, and what would change the line where its fix does not say that already."""
+    scopes = [f"Scope of the choice: {line.inputs['scope']}."] if "scope" in line.inputs else []
+    scopes += [f"Scope of the op {op['op']}: {op['scope']}." for op in line.inputs.get("op_scopes", [])]
+    change = " ".join(line.what_would_change)
+    said = f"What would change this: {change}" if change and change not in line.fix else ""
+    return " ".join([*scopes, said]).strip()
+
+
 def _dead_item(match: dict[str, Any]) -> dict[str, str]:
-    """A DEAD row beside the choice: how the scopes relate and how it died."""
+    """A DEAD row beside the choice: where it is dead, how the scopes relate and how it died."""
+    about = f"{match['code']} {match['title']}: DEAD for {match['scope']} ({match['relation']})"
     return {
-        "text": f"{match['code']} {match['title']}: scope {match['relation']}; {match['mechanism']}",
+        "text": f"{about}; {match['mechanism']}" if match["mechanism"] else about,
         "href": reverse("evidence:row_detail", args=[match["code"]]),
     }
 
@@ -242,6 +260,7 @@ def spec_diff_page(request: HttpRequest, code: str, old: int, new: int) -> HttpR
 def gate_page(request: HttpRequest, code: str, number: int) -> HttpResponse:
     """The gate of a revision now, and every stored result. JSON for `Accept: application/json`."""
     spec, revision = _revision(code, number)
+    is_designer = has_role(actor_from_request(request), "designer")
     result = gate_preview(spec, revision.content)
     if "application/json" in request.headers.get("Accept", ""):
         return JsonResponse(result.as_document())
@@ -250,7 +269,7 @@ def gate_page(request: HttpRequest, code: str, number: int) -> HttpResponse:
         "spec": spec,
         "revision": revision,
         "gate": result,
-        "gate_groups": _gate_groups(result, revision.content),
+        "gate_groups": _gate_groups(result, revision.content, spec.code if is_designer else ""),
         "stored": stored,
     }
     return render(request, "kernels/spec_gate.html", context)

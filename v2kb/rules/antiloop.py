@@ -22,7 +22,7 @@ from v2kb.rules.antiloop_rules import (
 
 __all__ = ["GATE_RULES", "GATE_VERSION", "SPEC_LINE", "GateResult", "Line", "choice_hash", "evaluate"]
 
-GATE_VERSION = "2"
+GATE_VERSION = "3"
 SPEC_LINE = "spec"
 
 
@@ -92,9 +92,8 @@ class GateResult:
         if not self.blocking_lines:
             return "Nothing was judged."
         first = self.blocking_lines[0]
-        where = "" if first.choice == SPEC_LINE else f"Choice {first.choice}: "
         more = len(self.blocking_lines) - 1
-        return f"{first.rule}: {where}{first.message}" + (f" And {more} more." if more else "")
+        return f"{first.rule}: {first.message}" + (f" And {more} more." if more else "")
 
     def as_document(self) -> dict[str, Any]:
         """Return the result as a canonical document, equal for equal inputs; `content_hash` of it identifies
@@ -135,7 +134,7 @@ def _spec_lines(choices: list[Choice]) -> list[Line]:
     if not choices:
         message, fix = (
             "The spec has no choices, so there is nothing to judge.",
-            "Write down each design decision as a choice.",
+            'Add each design decision as a choice, in the section "Choices".',
         )
         return [Line("AL1", "1", SPEC_LINE, UNSATISFIED, message, "choices", fix, {}, ("One choice with a citation.",))]
     lines, seen = [], set()
@@ -153,9 +152,10 @@ def _line(rule: GateRule, choice: Choice) -> Line:
     try:
         said = rule.judge(choice)
     except Unknown as unknown:
-        said = Said(ERROR, unknown.message, unknown.field or choice.path, unknown.fix, change=(unknown.fix,))
+        message = f"{choice.name}: {unknown.message}"
+        said = Said(ERROR, message, unknown.field or choice.path, unknown.fix, change=(unknown.fix,))
     except Exception as broken:
-        message = f"The rule could not be evaluated ({type(broken).__name__})."
+        message = f"The rule could not be evaluated on choice {choice.id} ({type(broken).__name__})."
         fix = "Check the choice for missing or misplaced values; if it looks right, report this."
         said = Said(ERROR, message, choice.path, fix, change=(fix,))
     change = tuple(part for part in said.change if part)

@@ -202,12 +202,15 @@ class Snapshot:
 
 @dataclass(frozen=True)
 class Cited:
-    """One citation of a choice. `good` says that it can carry the choice, `why_not` what is wrong with it."""
+    """One citation of a choice. `good` says that it can carry the choice, `why_not` what is wrong with it, `mend`
+    what to do about that.
+    """
 
     kind: str
     label: str
     good: bool
     why_not: str = ""
+    mend: str = ""
     row: Row | None = None
     revision: str = ""
     path: str = ""
@@ -229,43 +232,54 @@ class Cited:
         }
 
 
-def read_citation(raw: Any, path: str, snapshot: Snapshot) -> Cited:
-    """Resolve one citation. Raises Unknown for a row, document, kind or stance that doesn't exist."""
+def read_citation(raw: Any, path: str, snapshot: Snapshot, place: str) -> Cited:
+    """Resolve one citation; `place` says to people where it stands. Raises Unknown for a row, document, kind or stance
+    that doesn't exist.
+    """
     citation = mapping(raw)
     kind, stance = text(citation.get("kind")), citation.get("stance")
     if stance not in STANCES:
-        raise Unknown("A citation's stance is not known.", f"{path}.stance", f"Use one of {', '.join(STANCES)}.")
+        raise Unknown(f"{place} has no known stance.", f"{path}.stance", f"Choose one of {', '.join(STANCES)}.")
     if kind == "evidence":
-        return _cited_row(citation, path, snapshot)
-    revision = text(citation.get("revision"))
+        return _cited_row(citation, path, snapshot, place)
     if kind == "section":
-        slug, anchor = text(citation.get("document")), text(citation.get("anchor"))
-        revisions = snapshot.documents.get(slug)
-        if not isinstance(revisions, Mapping):
-            raise Unknown(f"There is no document {slug!r}.", f"{path}.document", "Pick an imported document.")
-        good = revision in revisions and anchor in items(revisions[revision])
-        why_not = "" if good else "that revision of the document has no such section"
-        return Cited(kind, f"{slug}#{anchor}", good, why_not, None, revision, path)
+        return _cited_section(citation, path, snapshot, place)
     if kind == "code":
         lacking = [name for name in ("tree", "commit", "path") if not text(citation.get(name))]
         label = f"{text(citation.get('tree'))}:{text(citation.get('path'))}@{text(citation.get('commit'))[:12]}"
-        return Cited(kind, label, not lacking, f"{', '.join(lacking)} is missing" if lacking else "", path=path)
-    raise Unknown(f"The citation kind {kind!r} is not known.", f"{path}.kind", "Use evidence, section or code.")
+        why_not = f"{', '.join(lacking)} missing" if lacking else ""
+        return Cited(kind, label, not lacking, why_not, "write it as tree:path@commit:lines", path=path)
+    message = f"{place} is of the kind {kind!r}, which is not known."
+    raise Unknown(message, f"{path}.kind", "Use evidence, section or code.")
 
 
-def _cited_row(citation: Mapping[str, Any], path: str, snapshot: Snapshot) -> Cited:
+def _cited_section(citation: Mapping[str, Any], path: str, snapshot: Snapshot, place: str) -> Cited:
+    slug, anchor = text(citation.get("document")), text(citation.get("anchor"))
+    revision, mend = text(citation.get("revision")), "copy the citation from the section's page"
+    revisions = snapshot.documents.get(slug)
+    if not isinstance(revisions, Mapping):
+        message = f"{place} cites the document {slug!r}, and there is no such document."
+        raise Unknown(message, f"{path}.document", "Copy the citation from the section's page.")
+    good = revision in revisions and anchor in items(revisions[revision])
+    why_not = "" if good else "that revision of the document has no such section"
+    return Cited("section", f"{slug}#{anchor}", good, why_not, mend, None, revision, path)
+
+
+def _cited_row(citation: Mapping[str, Any], path: str, snapshot: Snapshot, place: str) -> Cited:
     code, revision = text(citation.get("code")), text(citation.get("revision"))
     row = snapshot.rows.get(code)
     if row is None:
-        raise Unknown(f"There is no evidence row {code!r}.", f"{path}.code", "Pick an existing row.")
-    why_not = ""
+        said = f"{place} cites {code!r}, and there is no such evidence row." if code else f"{place} is empty."
+        raise Unknown(said, f"{path}.code", "Type the code of an existing row, such as D3, or remove it.")
+    why_not = mend = ""
     if not isinstance(row.revisions.get(revision), Mapping):
-        why_not = "the pinned revision is no accepted revision of this row"
+        why_not, mend = "the pinned revision is no accepted revision of this row", 'press "Pin newest" beside it'
     elif row.flagged:
-        why_not = "a flag on the row was confirmed"
+        why_not, mend = "a flag on the row was confirmed", "cite another row, or ask a curator to take the flag down"
     elif row.superseded_by:
-        why_not = f"superseded by {', '.join(row.superseded_by)}"
-    return Cited("evidence", code, not why_not, why_not, row, revision, path)
+        newer = ", ".join(row.superseded_by)
+        why_not, mend = f"superseded by {newer}", f"cite {newer} in its place"
+    return Cited("evidence", code, not why_not, why_not, mend, row, revision, path)
 
 
 @dataclass
@@ -288,14 +302,29 @@ class Choice:
         """Return the choice's id, or its place when it has none."""
         return text(self.raw.get("id")) or f"#{self.index + 1}"
 
+    @property
+    def name(self) -> str:
+        """Return how a sentence about the choice begins: `Choice C1`."""
+        return f"Choice {self.id}"
+
+    @property
+    def lever(self) -> str:
+        """Return the lever as it is written."""
+        return text(self.raw.get("lever"))[:80]
+
+    @property
+    def scope(self) -> str:
+        """Return the choice's scope in words."""
+        return describe(self.raw.get("scope"))
+
     @cached_property
     def polarity(self) -> str:
         """Return the polarity."""
         polarity = self.raw.get("polarity")
         if polarity not in POLARITIES:
-            shown = text(polarity)[:40] or "nothing"
-            message = f"The polarity of this choice is {shown}."
-            raise Unknown(message, f"{self.path}.polarity", f"Use one of {', '.join(POLARITIES)}.")
+            shown = text(polarity)[:40] or "empty"
+            message = f'"What the spec does with the lever" is {shown}.'
+            raise Unknown(message, f"{self.path}.polarity", f"Choose one of {', '.join(POLARITIES)}.")
         return polarity
 
     @cached_property
@@ -306,7 +335,7 @@ class Choice:
             return set()
         levers = self.snapshot.levers_named(name) if name else set()
         if not levers:
-            message = f"The lever {name[:80]!r} is not in the vocabulary." if name else "No lever is named."
+            message = f'"Lever" names {name[:80]!r}, which is not in the vocabulary.' if name else '"Lever" is empty.'
             fix = "Pick a lever from the vocabulary, or ask a curator to add it with an answer to each near match."
             raise Unknown(message, f"{self.path}.lever", fix)
         return levers
@@ -315,7 +344,25 @@ class Choice:
     def citations(self) -> list[Cited]:
         """Return the resolved citations."""
         raw = items(self.raw.get("citations"))
-        return [read_citation(c, f"{self.path}.citations[{i}]", self.snapshot) for i, c in enumerate(raw)]
+        return [
+            read_citation(c, f"{self.path}.citations[{i}]", self.snapshot, f'row {i + 1} of "Rests on"')
+            for i, c in enumerate(raw)
+        ]
+
+    @cached_property
+    def op_scopes(self) -> list[tuple[str, Any]]:
+        """Return (op, scope of its contract) for the spec's ops; nothing where contracts aren't known at all."""
+        contracts = self.snapshot.contracts
+        if contracts is None:
+            return []
+        scopes = []
+        for index, op in enumerate(map(mapping, items(self.spec.get("ops")))):
+            slug, pinned = text(op.get("op")), text(op.get("contract"))
+            if pinned not in contracts:
+                message = f"the contract that the spec pins of its op {slug!r} is not known."
+                raise Unknown(message, f"ops[{index}].contract", "Begin the spec anew from the op's page.")
+            scopes.append((slug, contracts[pinned]))
+        return scopes
 
     @cached_property
     def dead(self) -> list[Match]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from v2kb.rules.antiloop_facts import ADOPTS, KEEPS, Choice, Cited, Unknown, items, mapping, text
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.prediction_words import named
 from v2kb.rules.prereg import parse_prediction
 from v2kb.rules.scope import DISJOINT, describe, relation
 
@@ -47,18 +48,17 @@ def _cite(choice: Choice) -> Said:
     good = [citation for citation in choice.citations if citation.good]
     path = f"{choice.path}.citations"
     if not choice.citations:
-        fix = "Cite an evidence row, a document section or code that this choice rests on."
+        fix = 'Add under "Rests on" an evidence row such as D3, a section of a document, or code.'
         change = ("One citation of an accepted row, a section or code.",)
-        return Said(UNSATISFIED, "The choice has no citation.", path, fix, inputs, change)
+        return Said(UNSATISFIED, f"{choice.name} rests on nothing: it has no citation.", path, fix, inputs, change)
     if not good:
-        first = choice.citations[0]
-        message = "No citation can carry the choice: " + "; ".join(
-            f"{citation.label} ({citation.why_not})" for citation in choice.citations
-        )
+        wrong = "; ".join(f"{citation.label} ({citation.why_not})" for citation in choice.citations)
+        fix = "; ".join(f"{citation.label}: {citation.mend}" for citation in choice.citations)
         change = tuple(f"{citation.label}: {citation.why_not} no longer." for citation in choice.citations)
-        return Said(UNSATISFIED, f"{message}.", first.path, "Cite the successor or another source.", inputs, change)
-    message = f"Rests on {', '.join(citation.label for citation in good)}."
-    if choice.rests_on_untested_alone:
+        message = f'{choice.name} has nothing under "Rests on" that can carry it: {wrong}.'
+        return Said(UNSATISFIED, message, choice.citations[0].path, f"{fix}.", inputs, change)
+    message = f"{choice.name} rests on {', '.join(citation.label for citation in good)}."
+    if choice.rests_on_untested_alone and choice.raw.get("polarity") in (ADOPTS, KEEPS):
         message += " These are UNTESTED rows alone, so a prediction and a kill threshold are needed too."
     return Said(SATISFIED, message, inputs=inputs, change=_what_would_break(good))
 
@@ -73,7 +73,7 @@ def _fresh(choice: Choice) -> Said:
     """AL2: the pinned revision of each cited row is its head, or the change since is acknowledged."""
     rows = [citation for citation in choice.citations if citation.row is not None]
     if not rows:
-        return _not_applicable("The choice cites no evidence row.")
+        return _not_applicable(f"{choice.name} cites no evidence row.")
     acknowledged = {
         (text(entry.get("code")), text(entry.get("revision")))
         for entry in map(mapping, items(choice.raw.get("acknowledged")))
@@ -94,13 +94,16 @@ def _fresh(choice: Choice) -> Said:
     inputs = {"pins": pins}
     if not stale:
         change = tuple(f"A new head of {pin['code']}." for pin in pins)
-        return Said(
-            SATISFIED, "Every pinned revision is the head, or its change is acknowledged.", "", "", inputs, change
-        )
+        codes = ", ".join(dict.fromkeys(pin["code"] for pin in pins))
+        message = f"{choice.name} cites {codes} at the newest revision, or acknowledges what changed."
+        return Said(SATISFIED, message, "", "", inputs, change)
     codes = ", ".join(dict.fromkeys(citation.row.code for citation in stale))
-    fix = "Pin the head, or acknowledge the change with a reason that names the head's revision."
+    fix = (
+        f'Press "Pin newest" beside {codes} under "Rests on" and check that the choice still stands, or say under '
+        '"Changes acknowledged" why the change does not matter.'
+    )
     change = (f"Pin the head of {codes}.", f"Acknowledge the change of {codes}.")
-    message = f"The pinned revision of {codes} is not the head."
+    message = f"{choice.name} cites {codes} at a revision that is not the newest."
     return Said(UNSATISFIED, message, f"{stale[0].path}.revision", fix, inputs, change)
 
 
@@ -109,11 +112,10 @@ def _stance(choice: Choice) -> Said:
     cited.
     """
     if choice.levers and choice.polarity != ADOPTS:
-        return _not_applicable(
-            f"The choice {choice.polarity} the lever; only an adopted one must answer its DEAD rows."
-        )
+        message = f"{choice.name} {choice.polarity} {choice.lever}; only an adopted lever must answer its DEAD rows."
+        return _not_applicable(message)
     if choice.polarity != ADOPTS:
-        return _not_applicable("The choice adopts no lever.")
+        return _not_applicable(f"{choice.name} adopts no lever.")
     if outside := _outside_of_ops(choice):
         return outside
     cited = {citation.row.code for citation in choice.citations if citation.row}
@@ -121,17 +123,31 @@ def _stance(choice: Choice) -> Said:
     unanswered = [match for match in choice.against if match.row.code not in cited]
     if unanswered:
         codes = ", ".join(match.row.code for match in unanswered)
-        touch = "; ".join(f"{match.row.code}: its scope and the choice's are {match.relation}" for match in unanswered)
-        fix = f"Cite {codes}, with the stance that you hold, and say in the rationale why the choice stands."
+        dead = "; ".join(
+            f"{match.row.code} (DEAD for {describe(match.row.head.get('scope'))}: {match.relation})"
+            for match in unanswered
+        )
+        fix = (
+            f'Cite {codes} under "Rests on" with the stance that you hold, and say in "Rationale" why it still stands.'
+        )
         change = tuple(f"Cite {match.row.code}." for match in unanswered)
-        message = f"Blocking DEAD rows of the lever are not cited: {codes} ({touch})."
+        message = f"{choice.name} adopts {choice.lever} and does not cite {dead}. {_scopes(choice)}"
         return Said(UNSATISFIED, message, f"{choice.path}.citations", fix, inputs, change)
     if choice.against:
-        message = f"Every blocking DEAD row of the lever is cited: {', '.join(m.row.code for m in choice.against)}."
+        codes = ", ".join(match.row.code for match in choice.against)
+        message = f"{choice.name} cites every blocking DEAD row of {choice.lever} that meets its scope: {codes}."
     else:
-        message = "No blocking DEAD row of the lever, its aliases or ancestors touches the choice's scope."
+        message = (
+            f"No blocking DEAD row of {choice.lever}, an alias or an ancestor meets the scope of choice {choice.id}."
+        )
     change = ("A new blocking DEAD row of the lever in a scope that touches this one.", *_near_misses(choice))
     return Said(SATISFIED, message, "", "", inputs, change)
+
+
+def _scopes(choice: Choice) -> str:
+    """Name the scope of the choice and that of each op."""
+    ops = "".join(f" Scope of the op {op}: {describe(scope)}." for op, scope in choice.op_scopes)
+    return f"Scope of the choice: {choice.scope}.{ops}"
 
 
 def _near_misses(choice: Choice) -> tuple[str, ...]:
@@ -141,7 +157,8 @@ def _near_misses(choice: Choice) -> tuple[str, ...]:
 def _dead_inputs(choice: Choice) -> dict[str, Any]:
     return {
         "levers": choice.snapshot.family(choice.levers),
-        "scope": describe(choice.raw.get("scope")),
+        "scope": choice.scope,
+        "op_scopes": [{"op": op, "scope": describe(scope)} for op, scope in choice.op_scopes],
         "dead_rows": [match.as_document() for match in choice.dead],
         "new_mechanism": text(choice.raw.get("new_mechanism")),
     }
@@ -149,44 +166,37 @@ def _dead_inputs(choice: Choice) -> dict[str, Any]:
 
 def _outside_of_ops(choice: Choice) -> Said | None:
     """Refuse a scope that has nothing to do with the spec's ops: it would only serve to miss DEAD rows."""
-    contracts = choice.snapshot.contracts
-    ops = [mapping(op) for op in items(choice.spec.get("ops"))]
-    if contracts is None or not ops:
-        return None
-    scopes = []
-    for index, op in enumerate(ops):
-        pinned = text(op.get("contract"))
-        if pinned not in contracts:
-            message = f"The contract of the op {text(op.get('op'))!r} is not known."
-            raise Unknown(message, f"ops[{index}].contract", "Pin a revision of the op's contract.")
-        scopes.append(contracts[pinned])
     scope = choice.raw.get("scope")
-    if any(relation(scope, other) != DISJOINT for other in scopes):
+    if not choice.op_scopes or any(relation(scope, other) != DISJOINT for _, other in choice.op_scopes):
         return None
-    message = f"The choice's scope ({describe(scope)}) lies outside the scope of every op of this spec."
-    inputs = {"scope": describe(scope), "op_scopes": [describe(other) for other in scopes]}
-    fix = "State the scope in which the lever will be used."
+    message = f"The scope of choice {choice.id} lies outside that of every op of the spec. {_scopes(choice)}"
+    inputs = {
+        "scope": choice.scope,
+        "op_scopes": [{"op": op, "scope": describe(scope)} for op, scope in choice.op_scopes],
+    }
+    fix = 'State under "Scope of this choice" where the lever will be used: a scope that meets that of an op.'
     return Said(UNSATISFIED, message, f"{choice.path}.scope", fix, inputs, ("A scope that touches an op's scope.",))
 
 
 def _new_mechanism(choice: Choice) -> Said:
     """AL4: against a DEAD match, what is new is written down and a reviewer who is no author marked it new."""
     if choice.polarity != ADOPTS:
-        return _not_applicable("The choice adopts no lever; citing a DEAD row to avoid it asks for nothing.")
+        return _not_applicable(f"{choice.name} adopts no lever; citing a DEAD row to avoid it asks for nothing.")
     if not choice.against:
-        return _not_applicable("No blocking DEAD row stands against the choice.")
+        return _not_applicable(f"No blocking DEAD row stands against choice {choice.id}.")
     codes = ", ".join(match.row.code for match in choice.against)
     inputs, path = _dead_inputs(choice), f"{choice.path}.new_mechanism"
     written = text(choice.raw.get("new_mechanism"))
     if not written:
-        fix = f"Write what differs from the mechanism of {codes}, or stop: a stop is a good outcome."
-        message = f"{codes} stands against the lever and no new mechanism is written."
+        fix = f'Write into "New mechanism" what differs from how {codes} died, or stop: a stop is a good outcome.'
+        message = f"{choice.name} adopts {choice.lever} against {codes}, and no new mechanism is written."
         change = ("A new mechanism, marked new by a reviewer.",)
         return Said(UNSATISFIED, message, path, fix, inputs, change)
     for match in choice.against:
         if _words(written) == _words(text(match.row.head.get("mechanism"))):
-            message = f"The new mechanism repeats the mechanism of {match.row.code}."
-            return Said(UNSATISFIED, message, path, "Write what differs from it.", inputs, ("A different mechanism.",))
+            message = f'"New mechanism" of choice {choice.id} repeats the mechanism of {match.row.code}.'
+            fix = f'Write into "New mechanism" what differs from how {match.row.code} died.'
+            return Said(UNSATISFIED, message, path, fix, inputs, ("A different mechanism.",))
     own = choice_hash(choice.raw)
     marks = [
         m for m in map(mapping, items(choice.context.get("new_mechanism_marks"))) if m.get("choice_id") == choice.id
@@ -196,15 +206,19 @@ def _new_mechanism(choice: Choice) -> Said:
     inputs |= {"choice_hash": own, "marks": [_mark_document(mark, own) for mark in marks]}
     if valid:
         by = ", ".join(sorted({str(mark.get("by")) for mark in valid}))
-        message = f"The mechanism differs from {codes} and was marked new by {by}."
+        message = f"The mechanism of choice {choice.id} differs from {codes} and was signed as new by {by}."
         return Said(SATISFIED, message, "", "", inputs, ("Any change of this choice: the mark is bound to its text.",))
+    mechanism = f"The new mechanism of choice {choice.id} against {codes}"
     if current:
-        message = "The mechanism was marked new by an author of the spec, which does not count."
+        message = f"{mechanism} was signed by an author of the spec, which does not count."
     elif marks:
-        message = "The mechanism was marked new on an earlier text of this choice, which does not count."
+        message = f"{mechanism} was signed on an earlier text of the choice, which does not count."
     else:
-        message = f"Nobody marked the mechanism as new against {codes}."
-    fix = "A reviewer who is no author of this spec must mark the mechanism as new."
+        message = f"{mechanism} was not signed as new by anybody."
+    fix = (
+        "Hand the spec in, and ask a curator who wrote no revision of it to press "
+        f'"Sign the mechanism as new" at {choice.id} on its page.'
+    )
     return Said(UNSATISFIED, message, path, fix, inputs, ("A mark by a reviewer who is no author.",))
 
 
@@ -229,66 +243,89 @@ def _mark_document(mark: Mapping[str, Any], own: str) -> dict[str, Any]:
     }
 
 
-def _needs_prediction(choice: Choice) -> bool:
-    """Say whether AL5 and AL6 apply: to what is adopted, and to what is kept on UNTESTED rows alone."""
-    return choice.polarity == ADOPTS or (choice.polarity == KEEPS and choice.rests_on_untested_alone)
+def _needs_prediction(choice: Choice) -> str:
+    """Say why AL5 and AL6 apply: the choice adopts a lever, or keeps one on UNTESTED rows alone. Empty when they
+    don't.
+    """
+    if choice.polarity == ADOPTS:
+        return f"adopts {choice.lever or 'a lever'}"
+    if choice.polarity == KEEPS and choice.rests_on_untested_alone:
+        return "rests on UNTESTED rows alone"
+    return ""
 
 
 def _prediction(choice: Choice) -> Said:
     """AL5: metric, unit, direction, anchor with its method, tier, predicted gain, cases and rounds."""
-    if not _needs_prediction(choice):
-        return _not_applicable("Only an adopted lever, or one kept on UNTESTED rows alone, needs a prediction.")
+    if not (reason := _needs_prediction(choice)):
+        message = f"{choice.name} adopts no lever and keeps none on UNTESTED rows alone, so it predicts nothing."
+        return _not_applicable(message)
     raw, path = choice.raw.get("prediction"), f"{choice.path}.prediction"
+    if not isinstance(raw, Mapping):
+        wanted = ", ".join(map(named, ("metric", "unit", "anchor", "gain_percent", "cases", "rounds")))
+        problems = [("", f"{choice.name} {reason} and predicts nothing.", f'Fill in "Prediction": {wanted}.')]
+        return _prediction_refused("", problems, path, {"prediction": _plain(raw), "row": ""})
     problems = [(p.field, p.message, p.fix) for p in parse_prediction(raw).problems if p.rule == "AL5"]
-    anchors = {text(anchor.get("name")): anchor for anchor in map(mapping, items(choice.spec.get("anchors")))}
-    inputs = {"prediction": _plain(raw), "row": text(mapping(raw).get("row"))}
+    inputs = {"prediction": _plain(raw), "row": text(raw.get("row"))}
     if row := inputs["row"]:
         if row not in choice.snapshot.rows:
-            raise Unknown(f"The prediction names the row {row!r}, which doesn't exist.", f"{path}.row", "Pick a row.")
+            message = f"{named('row')} names {row!r}, and there is no such evidence row."
+            raise Unknown(message, f"{path}.row", f"Type the code of an existing row into {named('row')}.")
         inputs["row_bound"] = text(choice.snapshot.rows[row].head.get("bound"))
-    if name := text(mapping(raw).get("anchor")):
-        anchor = anchors.get(name)
-        inputs["anchor_method"] = text(anchor.get("method")) if anchor else ""
-        if anchor is None:
-            problems.append(
-                ("anchor", f"The anchor {name!r} is not among the spec's anchors.", "Add it to the anchors.")
-            )
-        elif not text(anchor.get("method")):
-            fix = "Write in the spec's anchors how it will be measured."
-            problems.append(("anchor", f"The anchor {name!r} has no method.", fix))
+    if anchor := text(raw.get("anchor")):
+        methods = {text(a.get("name")): text(a.get("method")) for a in map(mapping, items(choice.spec.get("anchors")))}
+        inputs["anchor_method"] = methods.get(anchor, "")
+        if problem := _anchor_problem(anchor, methods):
+            problems.append(problem)
     if problems:
-        return _prediction_refused("The prediction is not complete", problems, path, inputs)
-    return Said(SATISFIED, "The prediction names metric, anchor, gain, cases and rounds.", "", "", inputs,
-                 ("Any change of the prediction.",))  # fmt: skip
+        return _prediction_refused(f"The prediction of choice {choice.id} is not complete: ", problems, path, inputs)
+    message = f"The prediction of choice {choice.id} names metric, anchor, gain, workloads and rounds."
+    return Said(SATISFIED, message, "", "", inputs, ("Any change of the prediction.",))
+
+
+def _anchor_problem(anchor: str, methods: Mapping[str, str]) -> tuple[str, str, str] | None:
+    where = 'the table "Anchors" of the spec'
+    if anchor not in methods:
+        message = f"{named('anchor')} names {anchor}, which is not in {where}."
+        return "anchor", message, f"Add {anchor} to {where}, or choose an anchor that is there."
+    if not methods[anchor]:
+        message = f"{named('anchor')} names {anchor}, which has no method in {where}."
+        return "anchor", message, f"Write in {where} how {anchor} will be measured."
+    return None
 
 
 def _kill(choice: Choice) -> Said:
     """AL6: a kill threshold outside the noise, with deadline or run budget; a park threshold for the watch
     metric.
     """
-    if not _needs_prediction(choice):
-        return _not_applicable("Only an adopted lever, or one kept on UNTESTED rows alone, needs a kill threshold.")
+    if not (reason := _needs_prediction(choice)):
+        message = f"{choice.name} adopts no lever and keeps none on UNTESTED rows alone, so there is nothing to kill."
+        return _not_applicable(message)
     raw, path = choice.raw.get("prediction"), f"{choice.path}.prediction"
     inputs = {"prediction": _plain(raw)}
     if not isinstance(raw, Mapping):
-        problems = [("", "There is no kill threshold.", "Write a prediction with kill threshold and run budget.")]
-        return _prediction_refused("The kill threshold is not complete", problems, path, inputs)
-    today = _today(choice.context)
-    found = parse_prediction(raw, today=today).problems
+        kill, end = (
+            " or ".join(map(named, pair)) for pair in (("kill_percent", "kill_event"), ("budget_runs", "deadline"))
+        )
+        fix = f'Fill in under "Prediction" {kill}, and {end}.'
+        problems = [("", f"{choice.name} {reason} and has no kill threshold.", fix)]
+        return _prediction_refused("", problems, path, inputs)
+    found = parse_prediction(raw, today=_today(choice.context)).problems
     problems = [(p.field, p.message, p.fix) for p in found if p.rule == "AL6" or p.field == "delta_percent"]
     if problems:
-        return _prediction_refused("The kill threshold is not complete", problems, path, inputs)
+        what = f"The kill threshold of choice {choice.id} is not complete: "
+        return _prediction_refused(what, problems, path, inputs)
     change = ("The deadline passing.",) if text(raw.get("deadline")) else ("Any change of the prediction.",)
-    message = "The kill threshold is outside what counts as nothing and the attempt ends by itself."
+    message = f"The kill threshold of choice {choice.id} is more than what counts as nothing, and the attempt ends."
     return Said(SATISFIED, message, "", "", inputs, change)
 
 
 def _prediction_refused(what: str, problems: list[tuple[str, str, str]], path: str, inputs: dict[str, Any]) -> Said:
-    name, _, fix = problems[0]
-    message = f"{what}: {' '.join(message for _, message, _ in problems)}"
+    name = problems[0][0]
+    message = f"{what}{' '.join(message for _, message, _ in problems)}"
     listed = [{"field": f"{path}.{n}" if n else path, "message": m, "fix": f} for n, m, f in problems]
-    change = tuple(f or m for _, m, f in problems)
-    return Said(UNSATISFIED, message, f"{path}.{name}" if name else path, fix, inputs | {"problems": listed}, change)
+    change = tuple(dict.fromkeys(fix for _, _, fix in problems))
+    field = f"{path}.{name}" if name else path
+    return Said(UNSATISFIED, message, field, " ".join(change), inputs | {"problems": listed}, change)
 
 
 def _today(context: Mapping[str, Any]) -> date:

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Any
 
 from v2kb.rules.numbers import read_decimal
+from v2kb.rules.prediction_words import LABELS, SUCH_AS, named
 from v2kb.rules.problem import Problem
 from v2kb.rules.session import HIGHER, LOWER
 from v2kb.rules.stats import LEVEL
@@ -23,23 +24,7 @@ MIN_ROUNDS, MAX_ROUNDS = 3, 1000
 MAX_LOOKS = 10
 MAX_TEXT = 200
 MAX_CASES = 200
-TEXT_FIELDS = ("row", "metric", "unit", "anchor", "kill_event", "park_metric", "deadline")
-FIELDS = (
-    *TEXT_FIELDS,
-    "direction",
-    "tier",
-    "gain_percent",
-    "gain_high_percent",
-    "gain_absolute",
-    "cases",
-    "rounds",
-    "looks",
-    "delta_percent",
-    "kill_percent",
-    "kill_absolute",
-    "budget_runs",
-    "park_percent",
-)
+FIELDS = tuple(LABELS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +178,18 @@ class _Reader:
         if value is None:
             value = ""
         if not isinstance(value, str) or len(value) > MAX_TEXT:
-            self.add(name, f"{name} must be text of at most {MAX_TEXT} characters.", "Shorten it.", rule)
+            self.add(name, f"{named(name)} must be text of at most {MAX_TEXT} characters.", "Shorten it.", rule)
             return ""
         if required and not value.strip():
-            self.add(name, f"{name} is missing.", f"Write the {name} that the prediction is about.", rule)
+            self.add(name, f"{named(name)} is empty.", f"Fill in {named(name)}, {SUCH_AS[name]}.", rule)
         return value.strip()
 
     def one_of(self, name: str, allowed: tuple[str, ...]) -> str:
         value = self.raw.get(name)
         if isinstance(value, str) and value in allowed:
             return value
-        self.add(name, f"{name} must be {' or '.join(allowed)}.", f"Choose {' or '.join(allowed)}.")
+        choose = f"Choose {' or '.join(allowed)} under {named(name)}."
+        self.add(name, f"{named(name)} must be {' or '.join(allowed)}.", choose)
         return ""
 
     def decimal(self, name: str, low: str, high: str, open_low: bool, rule: str = "AL5") -> Decimal | None:
@@ -213,12 +199,13 @@ class _Reader:
         raw = self.raw[name]
         value = read_decimal(str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw)
         if value is None:
-            self.add(name, f"{name} is no decimal number.", 'Write it as text, for example "5" or "2.5".', rule)
+            self.add(name, f"{named(name)} is no decimal number.", f"Write {named(name)} as 5 or 2.5.", rule)
             return None
         if value < Decimal(low) or (open_low and value == Decimal(low)) or value >= Decimal(high):
             bound = "above" if open_low else "at least"
             limit = f"{bound} {low} and below {high}"
-            self.add(name, f"{name} is {trim_decimal(value)}; it must be {limit}.", f"Give a number {limit}.", rule)
+            said = f"{named(name)} is {trim_decimal(value)}; it must be {limit}."
+            self.add(name, said, f"Give {named(name)} as a number {limit}.", rule)
             return None
         return value
 
@@ -230,7 +217,7 @@ class _Reader:
         value = read_decimal(str(raw) if isinstance(raw, int) and not isinstance(raw, bool) else raw)
         if value is None or value != value.to_integral_value() or not low <= value <= high:
             rule_text = f"a whole number from {low} to {high}"
-            self.add(name, f"{name} must be {rule_text}.", f"Write {rule_text}, as text.", rule)
+            self.add(name, f"{named(name)} must be {rule_text}.", f"Write {rule_text} into {named(name)}.", rule)
             return default
         return int(value)
 
@@ -247,7 +234,7 @@ def parse_prediction(raw: Any, *, today: date | None = None) -> Parsed:
     reader = _Reader(raw)
     for name in raw:
         if name not in FIELDS:
-            reader.add(str(name)[:60], "A prediction has no such field.", "Remove it.")
+            reader.add(str(name)[:60], f"A prediction has no field {str(name)[:60]}.", "Remove it.")
     plan = {
         "row": reader.text("row"),
         "metric": reader.text("metric", required=True),
@@ -269,27 +256,29 @@ def parse_prediction(raw: Any, *, today: date | None = None) -> Parsed:
 def _tier(reader: _Reader) -> int:
     tier = reader.one_of("tier", ("1", "2", "3"))
     if tier == "3":
-        reader.add("tier", "TIER 3 is diagnostic and can't decide.", "Register TIER 1 or TIER 2.")
+        fix = f"Choose 1 or 2 under {named('tier')}."
+        reader.add("tier", "TIER 3 is diagnostic and can't decide.", fix)
     return int(tier or 0)
 
 
 def _rounds(reader: _Reader) -> int:
     if reader.empty("rounds"):
-        reader.add("rounds", "rounds is missing.", f"Write {MIN_ROUNDS} or more; 5 is usual.")
+        fix = f"Write {MIN_ROUNDS} or more into {named('rounds')}; 5 is usual."
+        reader.add("rounds", f"{named('rounds')} is empty.", fix)
         return MIN_ROUNDS
     return reader.whole("rounds", MIN_ROUNDS, MAX_ROUNDS, MIN_ROUNDS)
 
 
 def _cases(reader: _Reader) -> tuple[str, ...]:
-    cases = reader.raw.get("cases")
+    cases, label = reader.raw.get("cases"), named("cases")
     if not isinstance(cases, (list, tuple)) or not cases:
-        reader.add("cases", "No workload is named.", "Name the workloads of the op contract that are judged.")
+        reader.add("cases", f"{label} is empty.", "Name the workloads of the op's contract that are judged.")
         return ()
     if len(cases) > MAX_CASES or not all(isinstance(c, str) and 0 < len(c) <= MAX_TEXT for c in cases):
-        reader.add("cases", "Cases must be names of workloads.", f"Give at most {MAX_CASES} names.")
+        reader.add("cases", f"{label} must hold names of workloads.", f"Give at most {MAX_CASES} names.")
         return ()
     if len(set(cases)) != len(cases):
-        reader.add("cases", "A workload is named twice.", "Name each workload once.")
+        reader.add("cases", f"{label} names a workload twice.", "Name each workload once.")
     return tuple(cases)
 
 
@@ -303,25 +292,10 @@ def _thresholds(reader: _Reader) -> dict[str, Any]:
     kill_absolute = reader.decimal("kill_absolute", "0", "1e15", open_low=True, rule="AL6")
     event = reader.text("kill_event", rule="AL6")
     given = {name: not reader.empty(name) for name in FIELDS}
-    if not given["gain_percent"] and not given["gain_absolute"]:
-        reader.add("gain_percent", "No gain is predicted.", "Write the gain that you expect, in percent.")
-    if given["gain_percent"] and given["gain_absolute"]:
-        reader.add("gain_absolute", "The gain is given twice.", "Give it in percent or as an amount, not both.")
-    if not given["delta_percent"]:
-        reader.add(
-            "delta_percent",
-            "delta_percent is missing.",
-            "Write the change that counts as nothing, such as 1.",
-        )
-    if not given["kill_percent"] and not given["kill_absolute"] and not event:
-        reader.add("kill_percent", "No kill threshold.", "Write the gain that must be exceeded, or an event.", "AL6")
-    if given["kill_percent"] and given["kill_absolute"]:
-        fix = "Give it in percent or as an amount, not both."
-        reader.add("kill_absolute", "The kill threshold is given twice.", fix, "AL6")
+    _given(reader, given, event)
     if high is not None and gain is not None and high < gain:
-        reader.add("gain_high_percent", "The range's high end is below its low end.", "Swap the two.")
-    if given["gain_high_percent"] and not given["gain_percent"]:
-        reader.add("gain_high_percent", "A range needs both ends.", "Give gain_percent as its low end.")
+        said = f"{named('gain_high_percent')} is {trim_decimal(high)}, less than {named('gain_percent')}."
+        reader.add("gain_high_percent", said, "Swap the two.")
     _ordered(reader, gain, gain_absolute, kill, kill_absolute, delta)
     return {
         "gain": Threshold(gain, gain_absolute),
@@ -330,6 +304,28 @@ def _thresholds(reader: _Reader) -> dict[str, Any]:
         "delta_percent": delta,
         "kill_event": event,
     }
+
+
+def _given(reader: _Reader, given: Mapping[str, bool], event: str) -> None:
+    """Check that gain, margin and kill are there, each of them once."""
+    once = "Give it in percent or as an amount, not both."
+    if not given["gain_percent"] and not given["gain_absolute"]:
+        fix = f"Write the gain that you expect into {named('gain_percent')}."
+        reader.add("gain_percent", f"{named('gain_percent')} is empty.", fix)
+    if given["gain_percent"] and given["gain_absolute"]:
+        reader.add("gain_absolute", "The gain is given twice.", once)
+    if given["gain_high_percent"] and not given["gain_percent"]:
+        fix = f"Give the low end of the range as {named('gain_percent')}."
+        reader.add("gain_high_percent", f"{named('gain_high_percent')} is the end of a range without a beginning.", fix)
+    if not given["delta_percent"]:
+        fix = f"Write the change that counts as nothing into {named('delta_percent')}, such as 1."
+        reader.add("delta_percent", f"{named('delta_percent')} is empty.", fix)
+    if not given["kill_percent"] and not given["kill_absolute"] and not event:
+        said = f"{named('kill_percent')} and {named('kill_event')} are both empty."
+        fix = "Write the gain that must be exceeded, or the event that ends the attempt."
+        reader.add("kill_percent", said, fix, "AL6")
+    if given["kill_percent"] and given["kill_absolute"]:
+        reader.add("kill_absolute", "The kill threshold is given twice.", once, "AL6")
 
 
 def _ordered(
@@ -341,15 +337,19 @@ def _ordered(
     delta: Decimal | None,
 ) -> None:
     """Check delta < kill < gain where both sides are in the same terms."""
-    for low, high, name in ((kill, gain, "kill_percent"), (kill_absolute, gain_absolute, "kill_absolute")):
+    pairs = (
+        ("kill_percent", kill, "gain_percent", gain),
+        ("kill_absolute", kill_absolute, "gain_absolute", gain_absolute),
+    )
+    for name, low, above, high in pairs:
         if low is not None and high is not None and low >= high:
-            shown = f"{trim_decimal(low)} is not below the predicted gain {trim_decimal(high)}"
-            reader.add(name, f"The kill threshold {shown}.", "Lower the threshold, or predict more.", "AL6")
-    smallest = kill if kill is not None else gain
+            said = f"{named(name)} is {trim_decimal(low)}, which is not below {named(above)}, {trim_decimal(high)}."
+            reader.add(name, said, f"Lower {named(name)}, or predict more.", "AL6")
+    above, smallest = ("kill_percent", kill) if kill is not None else ("gain_percent", gain)
     if delta is not None and smallest is not None and delta >= smallest:
-        of = "kill threshold" if kill is not None else "predicted gain"
-        message = f"delta {trim_decimal(delta)}% counts as nothing, yet the {of} is {trim_decimal(smallest)}%."
-        reader.add("delta_percent", message, f"Make delta smaller than the {of}.")
+        said = f"{named('delta_percent')} is {trim_decimal(delta)}, which is not below {named(above)}, "
+        fix = f"Make {named('delta_percent')} smaller than {named(above)}."
+        reader.add("delta_percent", f"{said}{trim_decimal(smallest)}.", fix)
 
 
 def _limits(reader: _Reader, today: date | None) -> dict[str, Any]:
@@ -360,16 +360,21 @@ def _limits(reader: _Reader, today: date | None) -> dict[str, Any]:
         try:
             deadline = date.fromisoformat(deadline_text)
         except ValueError:
-            reader.add("deadline", "The deadline is no date.", "Write it as 2026-12-31.", "AL6")
+            fix = f"Write {named('deadline')} as 2026-12-31."
+            reader.add("deadline", f"{named('deadline')} is no date.", fix, "AL6")
     if deadline and today and deadline < today:
-        reader.add("deadline", f"The deadline {deadline} has passed.", "Set a later date.", "AL6")
+        fix = f"Set a later date in {named('deadline')}."
+        reader.add("deadline", f"{named('deadline')}, {deadline}, has passed.", fix, "AL6")
     if reader.empty("budget_runs") and not deadline_text:
-        reader.add("budget_runs", "No deadline and no run budget.", "Give one, so that the attempt ends.", "AL6")
+        said = f"{named('budget_runs')} and {named('deadline')} are both empty."
+        reader.add("budget_runs", said, "Fill in one of them, so that the attempt ends.", "AL6")
     metric = reader.text("park_metric", rule="AL6")
     percent = reader.decimal("park_percent", "0", "1000", open_low=False, rule="AL6")
     if metric and reader.empty("park_percent"):
-        message = f"The watch metric {metric} has no park threshold."
-        reader.add("park_percent", message, "Write by how many percent it may get worse.", "AL6")
+        said = f"{named('park_metric')} is {metric}, and {named('park_percent')} is empty."
+        fix = f"Write into {named('park_percent')} by how many percent {metric} may get worse."
+        reader.add("park_percent", said, fix, "AL6")
     if not metric and not reader.empty("park_percent"):
-        reader.add("park_metric", "A park threshold without a metric.", "Name the watch metric.", "AL6")
+        said = f"{named('park_percent')} is given, and {named('park_metric')} is empty."
+        reader.add("park_metric", said, f"Fill in {named('park_metric')}.", "AL6")
     return {"budget_runs": budget, "deadline": deadline, "park_metric": metric, "park_percent": percent}
