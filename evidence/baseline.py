@@ -8,7 +8,7 @@ from evidence.models import EvidenceRevision, EvidenceRow, LeverAlias
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import check_revision, read_content
 from v2kb.rules.evidence_change import FieldChange, diff
-from v2kb.rules.names import lever_key
+from v2kb.rules.names import lever_key, lever_slug
 from v2kb.rules.problem import Problem
 
 NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
@@ -63,6 +63,7 @@ class _Levers:
         for name in (slug, row.lever_name):
             if known := self.by_key.get(lever_key(name)):
                 return known, ""
+        slug = lever_slug(slug)
         for name in (slug, row.lever_name):
             if lever_key(name):
                 self.by_key[lever_key(name)] = slug

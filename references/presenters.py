@@ -9,6 +9,7 @@ from references.models import Section
 from v2kb.core.markdown import render, render_inline
 
 WHOLE_PAGE_BYTES = 300_000
+WHOLE_PAGE_SECTIONS = 400
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,12 @@ class Part:
     text: str = ""
     language: str = ""
     line: int = 0
+
+
+def is_whole(sections: list[Section]) -> bool:
+    """Whether a document is short enough to stand on one page."""
+    size = sum(len(section.text) for section in sections)
+    return size <= WHOLE_PAGE_BYTES and len(sections) <= WHOLE_PAGE_SECTIONS
 
 
 @dataclass
@@ -52,7 +59,9 @@ def parts_of_sections(sections: list[Section], path: str) -> dict[int, list[Part
 
 
 def _parts(section: Section, path: str) -> list[Part]:
-    """Parts in order; blocks that need nothing special are rendered together."""
+    """Parts in order; blocks that need nothing special are drawn together. A section as long as a book stays text."""
+    if len(section.text) > WHOLE_PAGE_BYTES:
+        return [Part("code", text=section.text, line=section.first_line)]
     lines = section.text.split("\n")
     parts: list[Part] = []
     plain: list[dict] = []

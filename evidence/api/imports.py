@@ -8,8 +8,7 @@ from rest_framework import serializers, viewsets
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, plan_map
-from evidence.policies import require_curator
+from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, try_map
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import Document, Input, Text, read
 
@@ -87,7 +86,9 @@ class ImportViewSet(viewsets.ViewSet):
         typing = json.dumps(data["typing"]).encode() if data.get("typing") else None
         files = {"name": data["name"], "data": data["text"].encode(), "typing": typing}
         if data["dry_run"]:
-            require_curator(actor)
-            return Response(ImportReport(plan_map(**files)).data)
+            plan, refusal = try_map(actor, source=data["source"], **files)
+            if refusal:
+                raise refusal
+            return Response(ImportReport(plan).data)
         plan = load_map(actor, source=data["source"], skip_unreadable=data["skip_unreadable"], **files)
         return Response(ImportReport(plan).data)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evidence.baseline import UNSAID, BaselineRow
-from evidence.importers.cells import CellDate, read_source_cell
+from evidence.importers.cells import CellDate, read_date, read_source_cell
 from evidence.importers.map_tables import MapProblem, MapTable, find_tables
 from evidence.importers.typing_file import Typing
 from references.importers.markdown import Document, Section, plain_text
@@ -22,6 +22,7 @@ from v2kb.rules.numbers import parse_numbers
 
 MAX_TITLE_CHARS = 300
 MAX_GUIDELINE_TITLE = 160
+MAX_NAMED = 10
 _CODE = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII)
 _DEAD_WORDS = re.compile(
     r"\b(dead|killed|regress\w*|exhausted|flat|ruled out|excluded|refuted|no headroom)\b", re.ASCII | re.IGNORECASE
@@ -74,8 +75,23 @@ def read_map(document: Document, *, slug: str = "", typing: Typing | None = None
             )
         )
     problems.sort(key=lambda problem: problem.line)
-    notes = [document.front_matter.problem] if document.front_matter.problem else []
+    notes = _notes(document, found.tables, typing)
     return EvidenceMap(document.title, rows, _guidelines(document.sections), problems, found.other, notes)
+
+
+def _notes(document: Document, tables: list[MapTable], typing: Typing) -> list[str]:
+    """What was written and is not taken over, though it stops nothing."""
+    notes = [document.front_matter.problem] if document.front_matter.problem else []
+    lines = [(table, line) for table in tables for line in table.table.rows]
+    for table, line in lines:
+        date = read_date(table.cell(line.cells, "source"))
+        if date.note and not date.newest:
+            notes.append(f"line {line.line}: {date.note} is no date of a calendar; the row has none")
+    strangers = sorted(set(typing.rows) - {plain_text(table.cell(line.cells, "code")) for table, line in lines})
+    if strangers:
+        more = f" and {len(strangers) - MAX_NAMED} more" if len(strangers) > MAX_NAMED else ""
+        notes.append(f"the typing file speaks of codes that no table has: {', '.join(strangers[:MAX_NAMED])}{more}")
+    return notes
 
 
 def _rows(
@@ -109,6 +125,10 @@ def _row_problem(table: MapTable, line: Row) -> MapProblem | None:
     if not name:
         fix = "Name the lever or the cell."
         return MapProblem(line.line, table.header("name"), "evidence.import.empty_cell", f"{code} has no name.", fix)
+    if not lever_slug(_lever_name(name)):
+        message = f"{code}: {name[:40]!r} holds no letter and no digit of ASCII, so no lever can be made of it."
+        fix = "Name the lever in words."
+        return MapProblem(line.line, table.header("name"), "evidence.import.empty_cell", message, fix)
     role = "figure" if table.verdict != UNTESTED else "status"
     said = plain_text(table.cell(line.cells, role))
     other = _OTHER_VERDICT.match(said)
@@ -127,6 +147,11 @@ def _row_problem(table: MapTable, line: Row) -> MapProblem | None:
     return None
 
 
+def _lever_name(name: str) -> str:
+    """The name without what stands in parentheses, unless nothing else stands there."""
+    return _PARENTHESIS.sub("", name).strip() or name
+
+
 def _row(
     document: Document,
     table: MapTable,
@@ -138,7 +163,7 @@ def _row(
 ) -> BaselineRow:
     cells = {role: table.cell(line.cells, role) for role in table.columns}
     code, name = plain_text(cells["code"]), plain_text(cells["name"])
-    lever_name = _PARENTHESIS.sub("", name).strip() or name
+    lever_name = _lever_name(name)
     content: dict[str, Any] = {
         "lever": lever_slug(lever_name),
         "title": name if len(name) <= MAX_TITLE_CHARS else f"{name[: MAX_TITLE_CHARS - 1]}…",

@@ -10,7 +10,7 @@ from django.db import transaction
 from evidence.baseline import CHANGED, NEW, UNCHANGED, ComparedRow, compare_rows
 from evidence.importers.evidence_map import EvidenceMap, read_map
 from evidence.importers.map_tables import MapProblem
-from evidence.importers.typing_file import Typing, TypingRefused, read_typing
+from evidence.importers.typing_file import TypedLever, Typing, TypingRefused, read_typing
 from evidence.models import LeverAlias
 from evidence.policies import require_curator
 from evidence.services.baseline import BaselineReport, import_baseline, lock_for_import
@@ -23,6 +23,7 @@ from references.services.guidelines import set_guidelines
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.rules.names import lever_key
+from v2kb.rules.sizes import too_much_text
 
 MAX_MAP_BYTES = 1024 * 1024
 MAX_NAME_CHARS = 200
@@ -51,7 +52,6 @@ class MapPlan:
     rows: list[ComparedRow]
     guidelines: list[GuidelineLine]
     typing: Typing
-    document_state: str = ""
     report: BaselineReport | None = None
     problems: list[MapProblem] = field(default_factory=list)
 
@@ -86,9 +86,8 @@ def plan_map(*, name: str, data: bytes, typing: bytes | None = None) -> MapPlan:
 
     Raises Refusal evidence.import.not_utf8 (line and column), document.*, evidence.import.typing_*.
     """
-    name = (name.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "").strip() or "evidence-map.md")[
-        :MAX_NAME_CHARS
-    ]
+    name = name.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "").encode(errors="replace").decode().strip()
+    name = name[:MAX_NAME_CHARS] or "evidence-map.md"
     text = _text(name, data)
     typed = _typing(typing)
     slug = slug_of_paths([name])[name]
@@ -127,26 +126,49 @@ def load_map(
         plan = plan_map(name=name, data=data, typing=typing)
         if plan.problems and (not skip_unreadable or not plan.fit):
             raise _unreadable(plan.problems)
-        lock_for_import([row.row.code for row in plan.fit])
-        documents = import_documents(actor, files=Files(texts=[(plan.name, plan.text)]), source=source)
-        line = documents.lines[0]
-        if line.state == REFUSED:
-            raise Refusal(line.code, line.message, fix=line.fix)
-        plan.document_state = line.state
-        _add_levers(actor, plan.typing)
-        reason = f"Import of {plan.name}" + (f" ({source})" if source else "")
-        plan.report = import_baseline(actor, rows=[row.row for row in plan.fit], source=reason)
-        document = Document.objects.get(slug=plan.slug)
-        for kind, items in plan.map.guidelines.items():
-            set_guidelines(actor, document, kind, [_item(item) for item in items])
+        plan.report = _store(actor, plan, source)
     return plan
+
+
+def try_map(
+    actor: Actor, *, name: str, data: bytes, typing: bytes | None = None, source: str = ""
+) -> tuple[MapPlan, Refusal | None]:
+    """A dry run: the plan, and what would refuse the import of its readable lines. Nothing stays written.
+
+    Raises Forbidden core.role, and what `plan_map` raises.
+    """
+    require_curator(actor)
+    plan, refusal = plan_map(name=name, data=data, typing=typing), None
+    if plan.fit:
+        try:
+            with transaction.atomic():
+                _store(actor, plan, source)
+                transaction.set_rollback(True)
+        except Refusal as error:
+            refusal = error
+    return plan, refusal
+
+
+def _store(actor: Actor, plan: MapPlan, source: str) -> BaselineReport:
+    lock_for_import([row.row.code for row in plan.fit])
+    documents = import_documents(actor, files=Files(texts=[(plan.name, plan.text)]), source=source)
+    line = documents.lines[0]
+    if line.state == REFUSED:
+        raise Refusal(line.code, line.message, field="file", fix=line.fix)
+    _add_levers(actor, plan.typing)
+    reason = f"Import of {plan.name}" + (f" ({source})" if source else "")
+    report = import_baseline(actor, rows=[row.row for row in plan.fit], source=reason)
+    document = Document.objects.get(slug=plan.slug)
+    for kind, items in plan.map.guidelines.items():
+        set_guidelines(actor, document, kind, [_item(item) for item in items])
+    return report
 
 
 def _text(name: str, data: bytes) -> str:
     if len(data) > MAX_MAP_BYTES:
         raise Refusal(
             "evidence.import.too_large",
-            f"{name} has {len(data)} bytes; a map may have {MAX_MAP_BYTES}.",
+            too_much_text(name, len(data), "a map", MAX_MAP_BYTES),
             field="file",
             fix="Leave out what is not part of the map.",
         )
@@ -205,27 +227,33 @@ def _unreadable(problems: list[MapProblem]) -> Refusal:
 
 
 def _add_levers(actor: Actor, typing: Typing) -> None:
-    """Add the levers of a typing file that are not there yet, and to those that are the aliases they lack."""
+    """Add the levers of a typing file that are not there yet, and to those that are the aliases they lack.
+
+    Raises what the services of levers raise, with the place in the file.
+    """
     owners = dict(LeverAlias.objects.values_list("normalised", "lever__slug"))
     slugs = set(owners.values())
     for lever in typing.levers.values():
-        if lever.slug not in slugs:
-            names = [name for name in lever.aliases if owners.get(lever_key(name), lever.slug) == lever.slug]
-            create_lever(
-                actor,
-                name=lever.name,
-                slug=lever.slug,
-                description=lever.description,
-                parent=lever.parent,
-                aliases=names,
-            )
-            slugs.add(lever.slug)
-            owners |= dict.fromkeys(map(lever_key, (lever.name, lever.slug, *names)), lever.slug)
-            continue
-        for name in lever.aliases:
-            if lever_key(name) and lever_key(name) not in owners:
-                add_alias(actor, lever.slug, name)
-                owners[lever_key(name)] = lever.slug
+        try:
+            _add_lever(actor, lever, owners, is_new=lever.slug not in slugs)
+        except Refusal as error:
+            error.message = f"In the typing file, lever {lever.slug[:80]}, {error.field}: {error.message}"
+            error.field = "typing"
+            raise
+
+
+def _add_lever(actor: Actor, lever: TypedLever, owners: dict[str, str], *, is_new: bool) -> None:
+    if is_new:
+        names = [name for name in lever.aliases if owners.get(lever_key(name), lever.slug) == lever.slug]
+        create_lever(
+            actor, name=lever.name, slug=lever.slug, description=lever.description, parent=lever.parent, aliases=names
+        )
+        owners |= dict.fromkeys(map(lever_key, (lever.name, lever.slug, *names)), lever.slug)
+        return
+    for name in lever.aliases:
+        if lever_key(name) and lever_key(name) not in owners:
+            add_alias(actor, lever.slug, name)
+            owners[lever_key(name)] = lever.slug
 
 
 def _item(item: dict[str, Any]) -> dict[str, str]:

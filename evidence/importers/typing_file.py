@@ -5,15 +5,19 @@
 """
 
 import json
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from v2kb.rules.evidence import FIELDS
 from v2kb.rules.names import lever_key
+from v2kb.rules.sizes import too_much_text
 
 MAX_TYPING_BYTES = 2 * 1024 * 1024
 MAX_LEVERS = 2000
+MAX_DIGITS = 100
 _LEVER_FIELDS = ("slug", "name", "description", "aliases", "parent")
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _UNITS = {"%": "percent", "µs": "us", "×": "x"}
 
 
@@ -56,32 +60,72 @@ class Typing:
 def read_typing(data: bytes) -> Typing:
     """Read a typing file. Raises TypingRefused evidence.import.typing_size, .typing_json, .typing_shape."""
     if len(data) > MAX_TYPING_BYTES:
-        raise TypingRefused(
-            "evidence.import.typing_size",
-            f"The typing file has {len(data)} bytes; {MAX_TYPING_BYTES} may be.",
-            "Split it.",
-        )
-    try:
-        raw = json.loads(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise TypingRefused(
-            "evidence.import.typing_json", f"Line {line} of the typing file is not UTF-8.", "Save it as UTF-8."
-        ) from error
-    except (json.JSONDecodeError, RecursionError, ValueError) as error:
-        place = f"line {error.lineno}, column {error.colno}" if isinstance(error, json.JSONDecodeError) else "somewhere"
-        raise TypingRefused(
-            "evidence.import.typing_json",
-            f"The typing file is not JSON: {place}.",
-            "Check quotes, commas and brackets there.",
-        ) from error
+        why = too_much_text("The typing file", len(data), "it", MAX_TYPING_BYTES)
+        raise TypingRefused("evidence.import.typing_size", why, "Split it.")
+    raw = _json(data)
     _need(isinstance(raw, dict), "the file", "an object with levers and rows")
+    unknown = sorted(set(raw) - {"levers", "rows"})
+    _need(not unknown, ", ".join(unknown)[:80], "one of levers and rows")
     levers = raw.get("levers", [])
     _need(isinstance(levers, list) and len(levers) <= MAX_LEVERS, "levers", f"a list of at most {MAX_LEVERS} levers")
     rows = raw.get("rows", {})
     _need(isinstance(rows, dict), "rows", "an object with one entry per code")
     typed = [_lever(lever, f"levers[{index}]") for index, lever in enumerate(levers)]
+    _different_names(typed)
     return Typing(_parents_first(typed), {str(code): _row(code, row) for code, row in rows.items()})
+
+
+def _json(data: bytes) -> Any:
+    try:
+        raw = json.loads(
+            data.decode("utf-8-sig"), object_pairs_hook=_object, parse_constant=_constant, parse_int=_whole
+        )
+        _check_texts(raw, "")
+        return raw
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        why, fix, cause = f"Line {line} of the typing file is not UTF-8.", "Save it as UTF-8.", error
+    except json.JSONDecodeError as error:
+        why = f"The typing file is not JSON: line {error.lineno}, column {error.colno}."
+        fix, cause = "Check quotes, commas and brackets there.", error
+    except RecursionError as error:
+        why, fix, cause = "The typing file is nested too deeply.", "Write it as the example on the page.", error
+    except ValueError as error:
+        why, fix, cause = f"The typing file can't be read: {error}.", "Correct it.", error
+    raise TypingRefused("evidence.import.typing_json", why, fix) from cause
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"{name[:40]!r} stands twice in one object")
+        found[name] = value
+    return found
+
+
+def _constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has more than {MAX_DIGITS} digits")
+    return int(digits)
+
+
+def _check_texts(value: Any, place: str) -> None:
+    """Refuse NUL and halves of characters, which JSON can write (`\\u0000`) and no database stores."""
+    if isinstance(value, str):
+        if _NO_TEXT.search(value):
+            raise ValueError(f"{place or 'the file'} holds characters that are not text")
+    elif isinstance(value, dict):
+        for name, item in value.items():
+            _check_texts(name, f"a name in {place or 'the file'}")
+            _check_texts(item, f"{place}.{name}".lstrip("."))
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            _check_texts(item, f"{place}[{number}]")
 
 
 def _need(holds: bool, place: str, what: str) -> None:
@@ -102,6 +146,15 @@ def _lever(raw: Any, place: str) -> TypedLever:
     return TypedLever(raw["slug"], raw["name"], raw.get("description", ""), tuple(aliases), raw.get("parent", ""))
 
 
+def _different_names(levers: list[TypedLever]) -> None:
+    """Two levers of the file may not share a name, in any spelling."""
+    owners: dict[str, str] = {}
+    for index, lever in enumerate(levers):
+        for name in (lever.name, lever.slug, *lever.aliases):
+            owner = owners.setdefault(lever_key(name), lever.slug)
+            _need(owner == lever.slug, f"levers[{index}]", f"free of names of another lever: {name[:80]} is {owner}")
+
+
 def _parents_first(levers: list[TypedLever]) -> dict[str, TypedLever]:
     by_slug = {lever.slug: lever for lever in levers}
     _need(len(by_slug) == len(levers), "levers", "a list of different slugs")
@@ -120,11 +173,13 @@ def _row(code: str, raw: Any) -> dict[str, Any]:
     _need(isinstance(raw, dict), place, "an object with fields of a row")
     unknown = sorted(set(raw) - set(FIELDS))
     _need(not unknown, f"{place}.{', '.join(unknown)[:80]}", f"one of the fields {', '.join(FIELDS)}")
+    for name in ("lever", "measured_note"):
+        _need(isinstance(raw.get(name, ""), str), f"{place}.{name}", "text")
     row = dict(raw)
     if isinstance(row.get("numbers"), list):
         row["numbers"] = [
-            number | {"unit": _UNITS.get(number.get("unit"), number.get("unit", ""))}
-            if isinstance(number, dict)
+            number | {"unit": _UNITS.get(number["unit"], number["unit"])}
+            if isinstance(number, dict) and isinstance(number.get("unit"), str)
             else number
             for number in row["numbers"]
         ]

@@ -11,6 +11,7 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
+from v2kb.core.values import check_text
 from v2kb.rules.evidence import is_blocking
 from v2kb.rules.names import lever_key, lever_slug
 
@@ -229,6 +230,7 @@ def _name(text: str, field: str, code: str) -> str:
         raise Refusal(
             code, "The name holds no letter and no digit.", field=field, fix="Write the name as your field writes it."
         )
+    check_text(name, field)
     if max(len(name), len(lever_key(name))) > MAX_NAME_CHARS:
         raise Refusal(code, f"The name is longer than {MAX_NAME_CHARS} characters.", field=field, fix="Shorten it.")
     return name
@@ -243,6 +245,7 @@ def _description(text: str) -> str:
             field="description",
             fix="Shorten it.",
         )
+    check_text(text, "description")
     return text
 
 

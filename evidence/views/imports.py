@@ -1,6 +1,6 @@
 """The import page: upload, a dry run line by line, import."""
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from django.conf import settings
@@ -11,15 +11,16 @@ from django.views.decorators.http import require_http_methods
 
 from evidence import presenters
 from evidence.forms import ApplyForm, ImportForm
-from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, plan_map
+from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, plan_map, try_map
 from evidence.importers.map_tables import SHAPES
 from evidence.importers.typing_file import MAX_LEVERS, MAX_TYPING_BYTES
 from evidence.policies import require_curator
 from v2kb.core.actor import Actor, actor_from_request
 from v2kb.core.errors import Refusal
-from v2kb.core.uploads import body_limit, size_text
+from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
 from v2kb.rules.evidence import FIELDS
+from v2kb.rules.sizes import size_text
 
 TEMPLATE = "evidence/import.html"
 EXAMPLES = (
@@ -39,9 +40,12 @@ def import_map(request: HttpRequest) -> HttpResponse:
     if request.POST.get("step") == "apply":
         return _apply(request, actor)
     form = ImportForm(request.POST, request.FILES)
-    plan = submit(form, _plan)
-    if plan is None:
+    tried = submit(form, partial(_try, actor))
+    if tried is None:
         return _page(request, {"form": form}, status=422)
+    plan, refusal = tried
+    if refusal:
+        return _page(request, {"form": form, "refusal": refusal, **_shown(plan)}, status=refusal.status)
     typing = form.cleaned_data["typing"]
     apply_form = ApplyForm(
         initial={
@@ -54,11 +58,11 @@ def import_map(request: HttpRequest) -> HttpResponse:
     return _page(request, {"form": form, "apply_form": apply_form, **_shown(plan)})
 
 
-def _plan(data: dict[str, Any]) -> MapPlan:
+def _try(actor: Actor, data: dict[str, Any]) -> tuple[MapPlan, Refusal | None]:
     typing = data["typing"].read() if data["typing"] else None
     if data["typing"]:
         data["typing"].seek(0)
-    return plan_map(name=data["file"].name, data=data["file"].read(), typing=typing)
+    return try_map(actor, name=data["file"].name, data=data["file"].read(), typing=typing, source=data["source"])
 
 
 def _text(data: bytes) -> str:

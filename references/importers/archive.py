@@ -1,6 +1,7 @@
 """A folder, a zip or a list of uploaded files to markdown texts, with refusals. No Django, no writing to disk."""
 
 import io
+import re
 import stat
 import zipfile
 import zlib
@@ -8,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from references.importers.markdown import MAX_DOCUMENT_BYTES, DocumentRefused, decode_document
+from v2kb.rules.sizes import too_much_text
 
 MAX_MEMBERS = 2_000
 MAX_TOTAL_BYTES = 32 * 1024 * 1024
@@ -15,7 +17,10 @@ MAX_ZIP_BYTES = 16 * 1024 * 1024
 MAX_RATIO = 200
 MAX_PATH_CHARS = 300
 _RATIO_FROM_BYTES = 1024 * 1024
+NO_MARKDOWN = "not a markdown file"
+NESTED = "; a zip within is not opened"
 _MARKDOWN = (".md", ".markdown")
+_ODD_SIGNS = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _IGNORED_PARTS = ("__MACOSX", ".git", ".DS_Store")
 
 
@@ -50,7 +55,12 @@ class Files:
         try:
             self.texts.append((path, decode_document(path, data)))
         except DocumentRefused as error:
-            self.refused.append(RefusedFile(path, error.code, error.message, error.fix))
+            self.refuse(path, error)
+
+    def refuse(self, path: str, error: DocumentRefused | ArchiveRefused) -> None:
+        """List a file as refused; a name that is no text is shown with what stands for its bytes."""
+        shown, message = (text.encode(errors="backslashreplace").decode() for text in (path, error.message))
+        self.refused.append(RefusedFile(shown, error.code, message, error.fix))
 
     def sort(self) -> None:
         self.texts.sort()
@@ -68,36 +78,34 @@ def read_uploads(uploads: list[tuple[str, bytes]]) -> Files:
     files = Files()
     if len(uploads) > MAX_MEMBERS:
         raise ArchiveRefused(
-            "archive.too_many_files", f"{len(uploads)} files were sent; {MAX_MEMBERS} may be.", "Send fewer."
+            "archive.too_many_files", f"{len(uploads):,} files were sent; {MAX_MEMBERS:,} may be.", "Send fewer."
         )
     for name, data in uploads:
         if is_zip_name(name):
-            inner = read_zip(data)
+            inner = read_zip(data, name)
             files.texts += inner.texts
             files.skipped += inner.skipped
             files.refused += inner.refused
         elif not _is_markdown(name):
-            files.skipped.append((name, "not a markdown file"))
+            files.skipped.append((name, NO_MARKDOWN))
         else:
             files.add(check_member_path(PurePosixPath(name.replace("\\", "/")).name), data)
     if sum(len(text) for _, text in files.texts) > MAX_TOTAL_BYTES:
-        raise _too_large("The files together", sum(len(text) for _, text in files.texts))
+        raise _too_large("All text", sum(len(text) for _, text in files.texts))
     files.sort()
     return files
 
 
-def read_zip(data: bytes) -> Files:
+def read_zip(data: bytes, name: str = "The zip") -> Files:
     """Read a zip held in memory. Raises ArchiveRefused: not_a_zip, too_large, too_many_files, unsafe_path, symlink,
     encrypted, bomb, damaged. Nothing is unpacked before all names and sizes are found harmless.
     """
     if len(data) > MAX_ZIP_BYTES:
-        raise _too_large("The zip", len(data), MAX_ZIP_BYTES)
+        raise _too_large(name, len(data), MAX_ZIP_BYTES)
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError) as error:
-        raise ArchiveRefused(
-            "archive.not_a_zip", "The file is not a readable zip.", "Pack the folder again."
-        ) from error
+        raise ArchiveRefused("archive.not_a_zip", f"{name} is not a readable zip.", "Pack the folder again.") from error
     with archive:
         members = archive.infolist()
         _check_members(members)
@@ -108,7 +116,7 @@ def read_zip(data: bytes) -> Files:
             if member.is_dir() or _is_ignored(path):
                 continue
             if not _is_markdown(path):
-                files.skipped.append((path, "not a markdown file"))
+                files.skipped.append((path, NO_MARKDOWN + (NESTED if is_zip_name(path) else "")))
                 continue
             content = _read_member(archive, member, left)
             left -= len(content)
@@ -120,8 +128,8 @@ def read_zip(data: bytes) -> Files:
 def read_folder(root: Path) -> Files:
     """Read a folder, or a single markdown or zip file, from disk.
 
-    Symbolic links are refused and never followed. Raises ArchiveRefused: missing, too_many_files, too_large and, for a
-    zip, what read_zip raises.
+    Symbolic links are refused and never followed. Raises ArchiveRefused: missing, unreadable, too_many_files, too_large
+    and, for a zip, what read_zip raises.
     """
     if root.is_symlink() or not root.exists():
         raise ArchiveRefused(
@@ -130,17 +138,19 @@ def read_folder(root: Path) -> Files:
     if root.is_file():
         if root.stat().st_size > MAX_TOTAL_BYTES:
             raise _too_large(root.name, root.stat().st_size)
-        return read_uploads([(root.name, root.read_bytes())])
+        try:
+            return read_uploads([(root.name, root.read_bytes())])
+        except OSError as error:
+            raise _unreadable(root.name, error) from error
     files, count, total = Files(), 0, 0
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root).as_posix()
         if _is_ignored(relative):
             continue
         if path.is_symlink():
-            files.refused.append(
-                RefusedFile(
-                    relative, "archive.symlink", f"{relative} is a symbolic link.", "Put the file itself there."
-                )
+            files.refuse(
+                relative,
+                ArchiveRefused("archive.symlink", f"{relative} is a symbolic link.", "Put the file itself there."),
             )
             continue
         if path.is_dir():
@@ -148,16 +158,22 @@ def read_folder(root: Path) -> Files:
         count += 1
         if count > MAX_MEMBERS:
             raise ArchiveRefused(
-                "archive.too_many_files", f"The folder has more than {MAX_MEMBERS} files.", "Send fewer."
+                "archive.too_many_files", f"The folder has more than {MAX_MEMBERS:,} files.", "Send fewer."
             )
         if not path.is_file() or not _is_markdown(relative):
-            files.skipped.append((relative, "not a markdown file"))
+            shown = relative.encode(errors="backslashreplace").decode()
+            files.skipped.append((shown, NO_MARKDOWN + (NESTED if is_zip_name(relative) else "")))
             continue
         size = path.stat().st_size
         total += min(size, MAX_DOCUMENT_BYTES)
         if total > MAX_TOTAL_BYTES:
             raise _too_large("The folder", total)
-        files.add(relative, _read_capped(path))
+        try:
+            files.add(check_member_path(relative), _read_capped(path))
+        except ArchiveRefused as error:
+            files.refuse(relative, error)
+        except OSError as error:
+            files.refuse(relative, _unreadable(relative, error))
     files.sort()
     return files
 
@@ -166,20 +182,15 @@ def check_member_path(path: str) -> str:
     """The path with forward slashes. Raises ArchiveRefused(unsafe_path) for `..`, absolute, drive or odd paths."""
     clean = path.replace("\\", "/")
     parts = PurePosixPath(clean).parts
-    if (
-        not parts
-        or clean.startswith("/")
-        or ".." in parts
-        or (len(clean) > 1 and clean[1] == ":")
-        or len(clean) > MAX_PATH_CHARS
-        or any(ord(sign) < 32 or ord(sign) == 127 for sign in clean)
-    ):
-        raise ArchiveRefused(
-            "archive.unsafe_path",
-            f"The path {path[:80]!r} leaves the archive or can't be used.",
-            "Pack the folder itself, with relative paths only.",
-        )
-    return clean
+    if not parts or clean.startswith("/") or ".." in parts or (len(clean) > 1 and clean[1] == ":"):
+        why, fix = "leaves the archive", "Pack the folder itself, with relative paths only."
+    elif len(clean) > MAX_PATH_CHARS:
+        why, fix = f"has more than {MAX_PATH_CHARS} characters", "Shorten the names of files and folders."
+    elif _ODD_SIGNS.search(clean):
+        why, fix = "holds signs that are not text", "Rename the file."
+    else:
+        return clean
+    raise ArchiveRefused("archive.unsafe_path", f"The path {path[:80]!r} {why}.", fix)
 
 
 def same_place(one: str, other: str) -> bool:
@@ -191,7 +202,9 @@ def same_place(one: str, other: str) -> bool:
 def _check_members(members: list[zipfile.ZipInfo]) -> None:
     if len(members) > MAX_MEMBERS:
         raise ArchiveRefused(
-            "archive.too_many_files", f"The zip has {len(members)} members; {MAX_MEMBERS} are allowed.", "Send fewer."
+            "archive.too_many_files",
+            f"The zip has {len(members):,} members; {MAX_MEMBERS:,} are allowed.",
+            "Send fewer.",
         )
     total = 0
     for member in members:
@@ -210,7 +223,7 @@ def _check_members(members: list[zipfile.ZipInfo]) -> None:
             )
         total += member.file_size
     if total > MAX_TOTAL_BYTES:
-        raise _too_large("The zip unpacked", total)
+        raise _too_large("What the zip holds", total)
 
 
 def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -> bytes:
@@ -224,7 +237,7 @@ def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo, left: int) -
             "archive.damaged", f"{member.filename} can't be unpacked.", "Pack the folder again."
         ) from error
     if len(content) > left:
-        raise _too_large("The zip unpacked", MAX_TOTAL_BYTES + 1)
+        raise _too_large("What the zip holds", MAX_TOTAL_BYTES + 1)
     return content
 
 
@@ -241,7 +254,11 @@ def _is_ignored(path: str) -> bool:
     return any(part in _IGNORED_PARTS for part in PurePosixPath(path).parts)
 
 
+def _unreadable(name: str, error: OSError) -> ArchiveRefused:
+    return ArchiveRefused("archive.unreadable", f"{name} can't be read: {error.strerror}.", "Mend its permissions.")
+
+
 def _too_large(what: str, size_bytes: int, limit_bytes: int = MAX_TOTAL_BYTES) -> ArchiveRefused:
     return ArchiveRefused(
-        "archive.too_large", f"{what}: {size_bytes} bytes; {limit_bytes} are allowed.", "Send it in smaller parts."
+        "archive.too_large", too_much_text(what, size_bytes, "it", limit_bytes), "Send it in smaller parts."
     )

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 from references.importers.anchors import Heading, PathKey, heading_paths, slugify
 from references.importers.archive import Files, same_place
 from references.importers.catalogue import looks_like_catalogue, read_catalogue
+from references.importers.markdown import MAX_SECTIONS, parse_markdown
 from references.importers.markdown import Document as Parsed
-from references.importers.markdown import parse_markdown
 from references.models import Document, Section
 from references.policies import require_import
 from references.services.documents import PreparedDocument, PreparedSection, PreparedSnapshot, save_documents
@@ -98,7 +98,7 @@ def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
         ImportLine(item.path, REFUSED, code=item.code, message=item.message, fix=item.fix) for item in files.refused
     ]
     slugs = slug_of_paths([path for path, _ in files.texts])
-    twice = {slug for slug, count in Counter(slugs.values()).items() if count > 1}
+    twice = {slug for slug, count in Counter(slugs[path] for path, _ in files.texts).items() if count > 1}
     stored = {
         document.slug: document
         for document in Document.objects.filter(slug__in=slugs.values()).select_related("head").defer("head__text")
@@ -146,6 +146,9 @@ def _plan_one(
     if not parsed.sections:
         why = f"{path} holds front matter and no text."
         return _refused(path, slug, why, code="document.empty", fix="Add the text."), None
+    if len(parsed.sections) > MAX_SECTIONS:
+        why = f"{path} has {len(parsed.sections):,} headings; a document may have {MAX_SECTIONS:,}."
+        return _refused(path, slug, why, code="document.too_large", fix="Split the document."), None
     snapshot, unread = _snapshot(parsed)
     prepared = PreparedDocument(
         slug=slug,

@@ -4,6 +4,7 @@ Line numbers count from 1 and both ends are included. The sections' own ranges, 
 front matter exactly once.
 """
 
+import codecs
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -15,10 +16,13 @@ from markdown_it.token import Token
 from references.importers.anchors import Heading, PathKey, assign_anchors, split_number
 from references.importers.front_matter import FrontMatter, read_front_matter
 from references.importers.tables import Table, read_table
+from v2kb.rules.sizes import too_much_text
 
 MAX_DOCUMENT_BYTES = 5 * 1024 * 1024
 MAX_DOCUMENT_LINES = 50_000
+MAX_SECTIONS = 2_000
 _MAX_CONTROL_SHARE = 0.01
+_SAVE = "Save the file as UTF-8 and send it again."
 
 _TASK = re.compile(r"^\[([ xX])\](?:\s+|$)")
 _INLINE_LINK = re.compile(r"!?\[([^\]\[]*)\]\([^)(]*\)")
@@ -124,19 +128,18 @@ def decode_document(name: str, data: bytes) -> str:
     if len(data) > MAX_DOCUMENT_BYTES:
         raise DocumentRefused(
             "document.too_large",
-            f"{name} has {len(data)} bytes; a document may have {MAX_DOCUMENT_BYTES}.",
+            too_much_text(name, len(data), "a document", MAX_DOCUMENT_BYTES),
             "Split the document, or leave out what is not text.",
         )
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise DocumentRefused("document.not_utf8", f"{name} is UTF-16, not UTF-8.", _SAVE)
     if b"\x00" in data:
-        raise DocumentRefused("document.binary", f"{name} is not text: it holds zero bytes.", "Send markdown text.")
+        raise DocumentRefused("document.binary", f"{name} is not text: it holds NUL bytes.", "Send markdown text.")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise DocumentRefused(
-            "document.not_utf8",
-            f"{name} is not UTF-8: byte {error.start} can't be read.",
-            "Save the file as UTF-8 and send it again.",
-        ) from error
+        line = data[: error.start].count(b"\n") + 1
+        raise DocumentRefused("document.not_utf8", f"{name} is not UTF-8: line {line} can't be read.", _SAVE) from error
     if len(_CONTROL.findall(text)) > len(text) * _MAX_CONTROL_SHARE:
         raise DocumentRefused(
             "document.binary", f"{name} is not text: it is full of control characters.", "Send markdown text."
@@ -147,7 +150,7 @@ def decode_document(name: str, data: bytes) -> str:
     if text.count("\n") > MAX_DOCUMENT_LINES:
         raise DocumentRefused(
             "document.too_large",
-            f"{name} has {text.count(chr(10))} lines; a document may have {MAX_DOCUMENT_LINES}.",
+            f"{name} has {text.count(chr(10)):,} lines; a document may have {MAX_DOCUMENT_LINES:,}.",
             "Split the document.",
         )
     return text

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 
 from django.utils import timezone
 
+from references.hooks import tell_snapshot
 from references.models import Document, DocumentRevision, Family, Section, UpstreamKernel, UpstreamSnapshot
 from references.policies import require_import
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
+from v2kb.core.values import check_text
 
 MAX_TITLE_CHARS = 300
 MAX_SOURCE_CHARS = 300
@@ -80,6 +82,7 @@ def save_documents(actor: Actor, *, documents: list[PreparedDocument], source: s
             field="source",
             fix="Name repository, path and licence only.",
         )
+    check_text(source, "source")
     return [_save_document(actor, prepared, source) for prepared in documents]
 
 
@@ -172,6 +175,7 @@ def _save_snapshot(revision: DocumentRevision, prepared: PreparedSnapshot) -> Up
     UpstreamKernel.objects.bulk_create(
         UpstreamKernel(snapshot=snapshot, order=order, **kernel) for order, kernel in enumerate(prepared.kernels)
     )
+    tell_snapshot(snapshot)
     return snapshot
 
 

@@ -87,7 +87,10 @@ def _check(kind: str, items: Sequence[GuidelineItem]) -> None:
         )
     if len(items) > MAX_ITEMS:
         raise Refusal(
-            "references.too_many_guidelines", f"{len(items)} guidelines; {MAX_ITEMS} are allowed.", field="items"
+            "references.too_many_guidelines",
+            f"{len(items)} of kind {Guideline.Kind(kind).label}; a document may have {MAX_ITEMS}.",
+            field="items",
+            fix="Split the document.",
         )
     for number, item in enumerate(items, start=1):
         if not item["title"].strip() or not item["text"].strip():

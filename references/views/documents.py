@@ -46,7 +46,7 @@ def document_detail(request: HttpRequest, slug: str, number: int | None = None) 
     document = selectors.get_document(slug)
     revision = _revision(document, number)
     sections = selectors.sections_of(revision)
-    is_whole = sum(len(section.text) for section in sections) <= presenters.WHOLE_PAGE_BYTES
+    is_whole = presenters.is_whole(sections)
     states, gone = selectors.section_changes(revision, sections)
     context = _frame(request, document, revision) | {
         "contents": presenters.contents(sections),

@@ -14,8 +14,9 @@ from references.policies import require_import
 from references.services.uploads import discard_upload, keep_upload, open_upload
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
-from v2kb.core.uploads import body_limit, size_text
+from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
+from v2kb.rules.sizes import size_text
 
 MAX_KEY = 2**63 - 1
 
@@ -60,7 +61,10 @@ def import_preview(request: HttpRequest, pk: int) -> HttpResponse:
             refusal = error
         else:
             discard_upload(actor, pk=draft.pk)
-            messages.success(request, f"Imported: {report.summary}.")
+            if report.applied:
+                messages.success(request, f"Imported: {report.summary}.")
+            else:
+                messages.warning(request, f"Nothing was imported: {report.summary}.")
             return redirect("references:document_list")
     report = import_documents(actor, files=files, source=draft.source, dry_run=True)
     context = {"draft": draft, "report": report, "refusal": refusal}

@@ -55,6 +55,57 @@ def get(client: APIClient, path: str, status: int = 200) -> Any:
     return response.json()
 
 
+BODY = {"name": "map.md", "text": MAP}
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize(
+    ("change", "status", "code"),
+    [
+        ({"name": ""}, 400, "api.invalid"),
+        ({"name": "x" * 201}, 400, "api.invalid"),
+        ({"name": "a\0b"}, 400, "api.invalid"),
+        ({"name": 5}, 400, "api.invalid"),
+        ({"text": ""}, 400, "api.invalid"),
+        ({"text": None}, 400, "api.invalid"),
+        ({"text": [MAP]}, 400, "api.invalid"),
+        ({"text": MAP + "\0"}, 400, "api.invalid"),
+        ({"text": "é" * 600_000}, 422, "evidence.import.too_large"),
+        ({"text": " \n"}, 422, "document.empty"),
+        ({"typing": []}, 400, "api.invalid"),
+        ({"typing": "{}"}, 400, "api.invalid"),
+        ({"typing": {"rows": {"D1": {"mechanism": "a\0"}}}}, 422, "evidence.import.typing_json"),
+        ({"typing": {"levers": [{"slug": "A b", "name": "A"}]}}, 422, "evidence.lever_slug"),
+        ({"typing": {"levers": [{"slug": "a", "name": "A", "parent": "b"}]}}, 422, "evidence.no_lever"),
+        ({"typing": {"colour": 1}}, 422, "evidence.import.typing_shape"),
+        ({"source": "x" * 301}, 400, "api.invalid"),
+        ({"skip_unreadable": "perhaps"}, 400, "api.invalid"),
+        ({"colour": "red"}, 400, "api.invalid"),
+        ({"text": MAP + "\n## Known gaps\n\n" + "- gap\n" * 201}, 422, "references.too_many_guidelines"),
+    ],
+)
+def test_bad_imports_are_coded_in_a_dry_run_as_in_the_import_and_write_nothing(cora, change, status, code, dry_run):
+    error = post(cora, "/evidence-imports/", BODY | {"dry_run": dry_run} | change, status)
+    assert error["code"] == code
+    assert not EvidenceRow.objects.exists()
+    assert not Lever.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type", "status", "code"),
+    [
+        (b"", "application/json", 400, "api.invalid"),
+        (b"[]", "application/json", 400, "api.invalid"),
+        ('{"name": "größe"}'.encode("latin-1"), "application/json", 400, "api.parse_error"),
+        (b'{"name": "a\\ud800"}', "application/json", 400, "api.parse_error"),
+        (b"# Map", "text/markdown", 415, "api.unsupported_media_type"),
+    ],
+)
+def test_bodies_that_are_no_json_are_coded(cora, body, content_type, status, code):
+    answer = cora.generic("POST", "/api/v1/evidence-imports/", body, content_type)
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
 def test_import_shows_then_does(cora, dora):
     body = {"name": "probe-map.md", "text": MAP, "typing": TYPING, "source": "test"}
     post(dora, "/evidence-imports/", {**body, "dry_run": True}, 403)

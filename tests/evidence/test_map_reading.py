@@ -188,7 +188,7 @@ def test_an_empty_name():
             "evidence.import.typing_shape",
             "a, b",
         ),
-        (b"[" * 100_000, "evidence.import.typing_json", "somewhere"),
+        (b"[" * 100_000, "evidence.import.typing_json", "nested too deeply"),
     ],
 )
 def test_typing_files_that_are_refused(data, code, place):

@@ -149,3 +149,34 @@ def test_a_file_over_the_limit_in_a_folder_is_refused_alone(tmp_path, monkeypatc
     files = read_folder(tmp_path)
     assert [text[0] for text in files.texts] == ["one.md"]
     assert files.refused[0].code == "document.too_large"
+
+
+def test_names_that_are_no_text_and_files_that_can_not_be_read_are_listed(tmp_path, monkeypatch):
+    (tmp_path / "good.md").write_text("# Good")
+    odd = tmp_path / "odd\udcff.md"
+    odd.write_text("# Odd")
+    (tmp_path / "odd\udcfe.txt").write_text("x")
+    deep = tmp_path / ("d" * 200) / ("e" * 120)
+    deep.mkdir(parents=True)
+    (deep / "x.md").write_text("# Deep")
+    (tmp_path / "locked.md").write_text("# Locked")
+    read = archive._read_capped
+
+    def guarded(path):
+        if path.name == "locked.md":
+            raise PermissionError(13, "Permission denied")
+        return read(path)
+
+    monkeypatch.setattr(archive, "_read_capped", guarded)
+    files = read_folder(tmp_path)
+    assert files.texts == [("good.md", "# Good")]
+    assert [item.code for item in files.refused] == ["archive.unsafe_path", "archive.unreadable", "archive.unsafe_path"]
+    assert "Permission denied" in files.refused[1].message
+    for text in (*(item.path + item.message for item in files.refused), *(path for path, _ in files.skipped)):
+        text.encode()
+
+
+def test_a_zip_within_a_zip_is_not_opened_and_listed():
+    files = read_zip(zipped(("inner.zip", zipped(("two.md", "# Two"))), ("one.md", "# One")))
+    assert files.texts == [("one.md", "# One")]
+    assert files.skipped == [("inner.zip", "not a markdown file; a zip within is not opened")]

@@ -1,11 +1,12 @@
 """Importing a map: unknown codes as they stand, known ones as proposals, a second import changes nothing."""
 
+import json
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
 
-from evidence.importers.load import load_map, plan_map
+from evidence.importers.load import load_map, plan_map, try_map
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Lever, Proposal
 from evidence.selectors import resolve_lever
 from evidence.services import BaselineRow, accept_proposal, archive_row, import_baseline, propose_row
@@ -61,6 +62,18 @@ def test_front_matter_of_a_map_is_no_row_and_said_where_it_can_not_be_read(cleo)
     broken = load_sample(cleo, "---\nname: [probe\n---\n" + MAP)
     assert broken.map.notes[0].startswith("line 2: the front matter is not YAML")
     assert len(broken.report.added) == 6
+
+
+def test_a_dry_run_says_what_would_refuse_and_keeps_nothing(cleo):
+    taken = json.dumps({"levers": [{"slug": "new", "name": "Fine"}]}).encode()
+    for typing, code in ((typing_bytes(), None), (taken, "evidence.lever_slug")):
+        found, refusal = try_map(cleo, name="probe-map.md", data=MAP.encode(), typing=typing)
+        assert found.counts["new"] == 6
+        assert (refusal.code if refusal else None) == code
+        assert found.report is None
+    assert (refusal.field, "lever new, slug" in refusal.message) == ("typing", True)
+    assert (EvidenceRow.objects.count(), Lever.objects.count(), Activity.objects.count()) == (0, 0, 0)
+    assert (Document.objects.count(), Guideline.objects.count(), CodeSeries.objects.count()) == (0, 0, 0)
 
 
 def test_rows_come_in_as_they_stand(cleo):

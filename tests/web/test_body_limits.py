@@ -6,7 +6,6 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from references.models import UploadDraft
-from v2kb.core.uploads import size_text
 
 pytestmark = pytest.mark.django_db
 
@@ -119,8 +118,3 @@ def test_too_many_fields_are_coded(make_user, client):
 
 def test_other_bad_requests_keep_their_page(client):
     assert client.get("/", HTTP_HOST="elsewhere.example").status_code == 400
-
-
-@pytest.mark.parametrize(("size", "text"), [(1024 * 1024, "1 MiB"), (1536 * 1024, "1.5 MiB"), (10, "0 MiB")])
-def test_sizes_in_words(size, text):
-    assert size_text(size) == text

@@ -592,7 +592,7 @@ def test_preview_then_import(curator):
         (upload(b"# Map\n\nca\xe9"), "line 3, column 3"),
         (upload(typing=b"{"), "The typing file is not JSON: line 1, column 2"),
         (upload(typing=b"\xff\xfe"), "not UTF-8"),
-        (upload(b"\x00\x01\x02"), "zero bytes"),
+        (upload(b"\x00\x01\x02"), "NUL bytes"),
         ({"step": "apply"}, "The preview came back incomplete."),
     ],
 )

@@ -340,7 +340,7 @@ def test_a_source_that_is_too_long_is_refused_at_its_field(sign_in):
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"\xff\xfe", "is not UTF-8"), (b"", "is empty"), (b"# x\x00", "is not text")],
+    [(b"\xff\xfe", "not UTF-8"), (b"", "is empty"), (b"# x\x00", "is not text")],
 )
 def test_a_bad_file_among_good_ones_is_listed_in_the_preview(sign_in, content, said):
     client = sign_in("curator")

@@ -9,10 +9,10 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooMa
 from django.http import HttpRequest
 
 from v2kb.core.errors import Refusal
+from v2kb.rules.sizes import MIB, size_text, too_much_text
 
 View = TypeVar("View", bound=Callable)
 
-MIB = 1024 * 1024
 TOO_LARGE = "core.body_too_large"
 TOO_MANY_PARTS = "core.too_many_parts"
 # Names of fields, boundaries, the other fields of a form with files.
@@ -38,11 +38,6 @@ def body_limit(files_bytes: int, *, field: str, what: str) -> Callable[[View], V
     return mark
 
 
-def size_text(size_bytes: int) -> str:
-    """ "1.5 MiB"; whole numbers without a point."""
-    return f"{size_bytes / MIB:.1f}".removesuffix(".0") + " MiB"
-
-
 def refusal_of_body(request: HttpRequest, view: Callable) -> Refusal | None:
     """Why this request's body is not read, or None. Looks at its declared length alone."""
     limit = getattr(view, "body_limit", None) or BodyLimit(settings.DATA_UPLOAD_MAX_MEMORY_SIZE)
@@ -55,7 +50,7 @@ def refusal_of_body(request: HttpRequest, view: Callable) -> Refusal | None:
         return None
     return Refusal(
         TOO_LARGE,
-        f"This has {size_text(int(length))}; {limit.what} may have {size_text(limit.max_bytes)}.",
+        too_much_text("This", int(length), limit.what, limit.max_bytes),
         field=limit.field,
         fix="Send less at once.",
         facts={"bytes": int(length), "limit": limit.max_bytes},

@@ -150,6 +150,8 @@ def _text(field: str, value: Any, longest: int) -> tuple[str, list[Problem]]:
         return "", [Problem(field, f"{field} must be text.", "Write it as plain text.")]
     if "\0" in value:
         return "", [Problem(field, f"{field} holds a NUL character.", "Remove it.")]
+    if any("\ud800" <= sign <= "\udfff" for sign in value):
+        return "", [Problem(field, f"{field} holds half a character.", "Remove it.")]
     text = value.replace("\r\n", "\n").strip()
     if len(text) > longest:
         message = f"{field} has {len(text)} characters; at most {longest} are kept."

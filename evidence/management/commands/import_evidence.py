@@ -5,7 +5,8 @@ from pathlib import Path
 
 from django.core.management.base import BaseCommand, CommandError
 
-from evidence.importers.load import MapPlan, load_map, plan_map
+from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, try_map
+from evidence.importers.typing_file import MAX_TYPING_BYTES
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.core.models import User
@@ -39,22 +40,18 @@ class Command(BaseCommand):
     ) -> None:
         data = _bytes(path)
         typed = _bytes(typing) if typing else None
+        files = {"name": path.name, "data": data, "typing": typed, "source": source}
         try:
             if dry_run:
-                plan = plan_map(name=path.name, data=data, typing=typed)
+                plan, refusal = try_map(_actor(username), **files)
+                self._write(plan)
+                if refusal:
+                    raise refusal
             else:
-                plan = load_map(
-                    _actor(username),
-                    name=path.name,
-                    data=data,
-                    typing=typed,
-                    source=source,
-                    skip_unreadable=skip_unreadable,
-                )
+                self._write(load_map(_actor(username), skip_unreadable=skip_unreadable, **files))
         except Refusal as error:
             lines = [problem["message"] + f" {problem['fix'] or ''}" for problem in error.problems]
             raise CommandError("\n".join([f"{error.message} {error.fix or ''} ({error.code})", *lines])) from error
-        self._write(plan)
 
     def _write(self, plan: MapPlan) -> None:
         for row in plan.fit:
@@ -81,7 +78,8 @@ class Command(BaseCommand):
 
 def _bytes(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            return stream.read(max(MAX_MAP_BYTES, MAX_TYPING_BYTES) + 1)
     except OSError as error:
         raise CommandError(f"{path} can't be read: {error.strerror}.") from error
 
