@@ -5,6 +5,8 @@ from v2kb.core.guards import Immutable, TriggerGuard, head_moves_forward, regist
 register(
     Immutable("evidence_evidencerevision"),
     Immutable("evidence_proposaldecision"),
+    Immutable("evidence_experimententry"),
+    Immutable("evidence_experimentlink"),
     Immutable("evidence_runreceipt"),
     head_moves_forward("evidence_evidencerow", "evidence_evidencerevision"),
     TriggerGuard(

@@ -12,6 +12,14 @@ CITATIONS: Registry[Callable[[EvidenceRow], list[dict[str, Any]]]] = Registry()
 # name -> (lever slug) -> user ids of the authors of open specs on that lever
 OPEN_SPEC_AUTHORS: Registry[Callable[[str], set[int]]] = Registry()
 
+# name -> (lever slug) -> list of {"title", "url", "state"}: what adopts a lever or one below it
+RESTING: Registry[Callable[[str], list[dict[str, Any]]]] = Registry()
+
+
+def rests_on(lever_slug: str) -> list[dict[str, Any]]:
+    """Everything that rests on a lever, as the higher apps tell."""
+    return [one for _, find in RESTING.items() for one in find(lever_slug)]
+
 
 def citations_of(row: EvidenceRow) -> list[dict[str, Any]]:
     """Everything that cites a row, as the higher apps tell."""

@@ -6,11 +6,17 @@ from v2kb.core.policies import has_role, require_role
 PROPOSER_ROLES = ("designer", "validator", "curator")
 CURATOR_ROLES = ("curator",)
 LEVER_ROLES = ("curator", "administrator")
+HISTORY_ROLES = ("designer", "implementer", "validator", "curator")
 
 
 def require_proposer(actor: Actor) -> None:
     """Raise Forbidden unless the actor may propose changes of evidence."""
     require_role(actor, *PROPOSER_ROLES)
+
+
+def require_historian(actor: Actor) -> None:
+    """Raise Forbidden unless the actor may add lines to the experiment history."""
+    require_role(actor, *HISTORY_ROLES)
 
 
 def require_curator(actor: Actor) -> None:
@@ -26,6 +32,11 @@ def require_lever_editor(actor: Actor) -> None:
 def may_propose(actor: Actor) -> bool:
     """Whether to show the buttons for proposing."""
     return has_role(actor, *PROPOSER_ROLES)
+
+
+def may_write_history(actor: Actor) -> bool:
+    """Whether to show the buttons for lines of the experiment history."""
+    return has_role(actor, *HISTORY_ROLES)
 
 
 def may_curate(actor: Actor) -> bool:

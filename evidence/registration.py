@@ -4,12 +4,14 @@ from typing import Any
 
 from django.urls import reverse
 
-from evidence.models import EvidenceRevision, EvidenceRow, Lever, Proposal
+from evidence import history
+from evidence.models import EvidenceRevision, EvidenceRow, ExperimentEntry, Lever, Proposal
 from evidence.search import Query, hits_of, search_rows
 from evidence.selectors import proposals_for, resolve_lever
 from evidence.services.facts import refresh_facts
 from v2kb.core.actor import Actor
-from v2kb.core.registry import LINKS, SEARCHES, TURNS, follow
+from v2kb.core.registry import LINKS, SEARCHES, TURNS, add_panel, follow
+from v2kb.core.values import whole_number
 from v2kb.rules.names import exact_codes
 
 
@@ -58,6 +60,38 @@ def turns(user: Any) -> list[dict[str, Any]]:
     ]
 
 
+def experiments_panel(kind: str, target: str) -> dict[str, Any] | None:
+    """The experiments that speak of a row, kernel or run."""
+    entries = history.linked_entries(kind, target)
+    if not entries:
+        return None
+    more = f"{reverse('evidence:experiment_list')}?link={kind}:{target}" if len(entries) > history.MAX_PANEL else ""
+    context = {"entries": entries[: history.MAX_PANEL], "more_url": more}
+    return {"title": "Experiments", "template": "evidence/_experiments.html", "context": context}
+
+
+def experiments_of_row(request: Any, row: EvidenceRow) -> dict[str, Any] | None:
+    """The experiments that speak of a row."""
+    return experiments_panel("row", row.code)
+
+
+def experiments_of_kernel(request: Any, kernel: Any) -> dict[str, Any] | None:
+    """The experiments that speak of a kernel."""
+    return experiments_panel("kernel", kernel.slug)
+
+
+def experiments_of_run(request: Any, run: Any) -> dict[str, Any] | None:
+    """The experiments that speak of a run."""
+    return experiments_panel("run", run.public_id)
+
+
+def link_to_experiment(text: str) -> tuple[str, str] | None:
+    """[[experiment:12]]."""
+    pk = whole_number(text.strip())
+    found = ExperimentEntry.objects.filter(pk=pk).only("pk").first()
+    return (found.get_absolute_url(), str(found)) if found else None
+
+
 def follow_rows(rows: list[EvidenceRow]) -> None:
     """Facts and search entries of changed rows."""
     refresh_facts(row.pk for row in rows)
@@ -79,6 +113,10 @@ def register() -> None:
     follow("evidence.evidencerow", follow_rows)
     follow("evidence.proposal", follow_proposals)
     follow("evidence.lever", follow_levers)
+    add_panel("evidence.evidencerow", experiments_of_row)
+    add_panel("kernels.kernel", experiments_of_kernel)
+    add_panel("kernels.run", experiments_of_run)
+    LINKS.add("experiment", link_to_experiment)
     LINKS.add("code", link_to_code)
     LINKS.add("lever", link_to_lever)
     SEARCHES.add("evidence", find)

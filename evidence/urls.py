@@ -2,13 +2,17 @@
 
 from django.urls import path
 
-from evidence.views import imports, levers, proposals, rows
+from evidence.views import experiments, imports, levers, proposals, rows
 
 app_name = "evidence"
 
 urlpatterns = [
     path("", rows.row_list, name="row_list"),
     path("import/", imports.import_map, name="import"),
+    path("experiments/", experiments.experiment_list, name="experiment_list"),
+    path("experiments/new/", experiments.experiment_new, name="experiment_new"),
+    path("experiments/<int:pk>/", experiments.experiment_detail, name="experiment_detail"),
+    path("experiments/<int:pk>/correct/", experiments.experiment_correct, name="experiment_correct"),
     path("numbers/", proposals.number_preview, name="number_preview"),
     path("proposals/", proposals.proposal_list, name="proposal_list"),
     path("proposals/<int:pk>/", proposals.proposal_detail, name="proposal_detail"),

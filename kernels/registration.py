@@ -4,10 +4,10 @@ from typing import Any
 
 from django.urls import reverse
 
-from evidence.hooks import CITATIONS, OPEN_SPEC_AUTHORS
+from evidence.hooks import CITATIONS, OPEN_SPEC_AUTHORS, RESTING
 from evidence.models import EvidenceRow
 from kernels.models import Kernel, Op, Position, Run, Spec, SpecRevision
-from kernels.selectors.interests import authors_on_lever, citations_of_row
+from kernels.selectors.interests import authors_on_lever, citations_of_row, specs_resting_on
 from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing
 from kernels.starter import load_starter
 from v2kb.core.models import User
@@ -24,6 +24,7 @@ def register_hooks() -> None:
     TURNS.add("own specs", own_specs_waiting)
     LINKS.add("spec", spec_link)
     LINKS.add("run", run_link)
+    LINKS.add("kernel", kernel_link)
     SEARCHES.add("specs", search_specs)
     SEARCHES.add("ops", search_ops)
     SEARCHES.add("kernels", search_kernels)
@@ -31,6 +32,7 @@ def register_hooks() -> None:
     add_panel("evidence.evidencerow", cited_by)
     CITATIONS.add("specs", citations_of_row)
     OPEN_SPEC_AUTHORS.add("specs", authors_on_lever)
+    RESTING.add("specs", specs_resting_on)
 
 
 def reviews_waiting(user: User) -> list[dict[str, Any]]:
@@ -99,6 +101,12 @@ def run_link(target: str) -> tuple[str, str] | None:
     """[[run:R...]]."""
     run = Run.objects.filter(public_id=target).first()
     return (run.get_absolute_url(), run.public_id) if run else None
+
+
+def kernel_link(target: str) -> tuple[str, str] | None:
+    """[[kernel:rmsnorm-fused]]."""
+    kernel = Kernel.objects.filter(slug=target).first()
+    return (kernel.get_absolute_url(), kernel.slug) if kernel else None
 
 
 def _hit(obj: Any, title: str, snippet: str, why: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from rest_framework.routers import BaseRouter
 
+from evidence.api.experiments import ExperimentViewSet
 from evidence.api.imports import ImportViewSet
 from evidence.api.levers import LeverViewSet
 from evidence.api.proposals import ProposalViewSet
@@ -12,6 +13,7 @@ def register(router: BaseRouter) -> None:
     """Add this app's addresses to the site's router."""
     router.register("levers", LeverViewSet, basename="lever")
     router.register("evidence", RowViewSet, basename="evidence-row")
+    router.register("experiments", ExperimentViewSet, basename="experiment")
     router.register("flags", FlagViewSet, basename="flag")
     router.register("proposals", ProposalViewSet, basename="proposal")
     router.register("evidence-imports", ImportViewSet, basename="evidence-import")

@@ -4,10 +4,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evidence import presenters, selectors
+from evidence import history, presenters, selectors
+from evidence.hooks import rests_on
 from evidence.forms import AliasForm, LeverForm
 from evidence.models import Lever
-from evidence.policies import may_edit_levers, may_propose, require_lever_editor
+from evidence.policies import may_edit_levers, may_propose, may_write_history, require_lever_editor
 from evidence.search import Hit
 from evidence.services import add_alias, archive_lever, create_lever, edit_lever, remove_alias, restore_lever
 from evidence.views.shared import act
@@ -52,6 +53,7 @@ def _page(
     actor = actor_from_request(request)
     rows = selectors.rows_of_lever(lever)
     states = selectors.states_of([row.pk for row in rows])
+    experiments = list(history.list_entries(history.EntryFilter(lever=lever.slug))[: history.MAX_PANEL + 1])
     context = {
         "lever": lever,
         "other_names": selectors.other_names(lever),
@@ -59,6 +61,12 @@ def _page(
         "cards": [presenters.card(Hit(row), states[row.pk]) for row in rows],
         "activity": list(activity_of(lever, 20)),
         "panels": panels_of(request, lever),
+        "moves": history.verdict_moves(lever),
+        "standing": [(word, rows) for word, rows in history.standing_of(lever).items() if rows],
+        "resting": rests_on(lever.slug),
+        "experiments": experiments[: history.MAX_PANEL],
+        "more_experiments": len(experiments) > history.MAX_PANEL,
+        "may_write": may_write_history(actor),
         "may_edit": may_edit_levers(actor),
         "may_propose": may_propose(actor),
         "alias_form": alias_form or AliasForm(),

@@ -4,7 +4,7 @@ from typing import Any
 
 from evidence.models import EvidenceRow, Lever, LeverAlias
 from kernels.models import Spec, SpecRevision
-from kernels.selectors.specs import specs_citing
+from kernels.selectors.specs import spec_statuses, specs_citing
 from v2kb.rules.names import lever_key
 
 
@@ -19,9 +19,22 @@ def citations_of_row(row: EvidenceRow) -> list[dict[str, Any]]:
 
 def authors_on_lever(slug: str) -> set[int]:
     """Authors of live specs whose newest revision adopts the lever, or one below it."""
+    specs = _adopting(slug)
+    authors = set(SpecRevision.objects.filter(spec__in=specs).values_list("author_id", flat=True))
+    return authors | set(Spec.objects.filter(pk__in=specs).values_list("created_by_id", flat=True))
+
+
+def specs_resting_on(slug: str) -> list[dict[str, Any]]:
+    """Live specs whose newest revision adopts the lever, or one below it: {"title", "url", "state"} each."""
+    specs = list(Spec.objects.filter(pk__in=_adopting(slug)).select_related("head").order_by("code"))
+    statuses = spec_statuses(specs) if specs else {}
+    return [{"title": str(spec), "url": spec.get_absolute_url(), "state": statuses[spec.pk].state} for spec in specs]
+
+
+def _adopting(slug: str) -> list[int]:
     names = set(LeverAlias.objects.filter(lever__slug__in=_with_descendants(slug)).values_list("normalised", flat=True))
     heads = SpecRevision.objects.filter(head_of__archived_at__isnull=True, head_of__isnull=False)
-    specs = [
+    return [
         spec_id
         for spec_id, content in heads.values_list("spec_id", "content")
         if any(
@@ -29,8 +42,6 @@ def authors_on_lever(slug: str) -> set[int]:
             for choice in content.get("choices", [])
         )
     ]
-    authors = set(SpecRevision.objects.filter(spec__in=specs).values_list("author_id", flat=True))
-    return authors | set(Spec.objects.filter(pk__in=specs).values_list("created_by_id", flat=True))
 
 
 def _with_descendants(slug: str) -> set[str]:

@@ -14,6 +14,7 @@ from kernels.services import anchors, kernels
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
 from v2kb.core.policies import has_role
+from v2kb.core.registry import panels_of
 from v2kb.core.views import chosen, page_of, render_part_or_page, submit
 
 IMPLEMENTERS = ("implementer", "designer")
@@ -64,6 +65,7 @@ def kernel_detail(request: HttpRequest, slug: str) -> HttpResponse:
     )
     actor = actor_from_request(request)
     context = _times_of(request, kernel) | {
+        "panels": panels_of(request, kernel),
         "kernel": kernel,
         "versions": versions,
         "newest": newest,

@@ -20,6 +20,7 @@ from kernels.services import runs
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Forbidden
+from v2kb.core.registry import panels_of
 from v2kb.core.ui.numbers import duration_text, to_decimal
 from v2kb.core.views import chosen, page_of, render_part_or_page, submit
 from v2kb.rules.ladder import Standing
@@ -173,6 +174,7 @@ def run_detail(request: HttpRequest, public_id: str) -> HttpResponse:
     tolerance = run.contract.content["tolerance"]
     cases = _case_rows(result.content["cases"], tolerance) if result else []
     context = _live(run) | {
+        "panels": panels_of(request, run),
         "result": result.content if result else None,
         "meaning": MEANING.get(run.outcome, ""),
         "message": run.message.partition("\n")[0],

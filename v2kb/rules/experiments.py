@@ -1,0 +1,114 @@
+"""One line of the experiment history: date, environment, verdict, why, and where its traces are.
+
+Sources: formats 6.5 and the table of history verdicts in the vocabulary. A history verdict is never a row's verdict.
+"""
+
+import datetime
+import re
+from typing import Any
+
+from v2kb.rules.canonical import content_hash
+from v2kb.rules.problem import Problem
+
+WIN, NULL, REGRESS, PARKED, KILLED = VERDICTS = ("WIN", "NULL", "REGRESS", "PARKED", "KILLED")
+LINK_KINDS = ("row", "kernel", "run")
+MAX_LENGTHS = {"env": 120, "why": 1000, "trace": 300, "commit": 80}
+MAX_LINKS = 20
+FIELDS = ("on", "env", "verdict", "why", "trace", "commit", "lever", "links")
+NEEDED = {"env": "Name the machine and its state, for example B200, driver 570.", "why": "Say in one line why."}
+_COMMIT = re.compile(r"[\w./@:+-]+")
+_TARGETS = {
+    "row": re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII),
+    "kernel": re.compile(r"[-a-zA-Z0-9_]{1,80}", re.ASCII),
+    "run": re.compile(r"[A-Za-z0-9-]{1,40}", re.ASCII),
+}
+
+
+def read_entry(raw: dict[str, Any]) -> tuple[dict[str, Any], list[Problem]]:
+    """Return (entry with every field of `FIELDS` in its one spelling, problems).
+
+    `on` is a date in ISO form, `lever` a slug or empty, `links` a sorted list of texts such as `row:D3`.
+    """
+    problems = [
+        Problem(str(n)[:60], f"An entry has no field {str(n)[:40]!r}.", "Remove it.") for n in raw if n not in FIELDS
+    ]
+    entry: dict[str, Any] = {"on": _date(raw.get("on"), problems)}
+    for name, longest in MAX_LENGTHS.items():
+        entry[name] = _line(name, raw.get(name), longest, problems)
+    for name, fix in NEEDED.items():
+        if not entry[name] and not any(problem.field == name for problem in problems):
+            problems.append(Problem(name, f"The {name} is empty.", fix))
+    if entry["commit"] and not _COMMIT.fullmatch(entry["commit"]):
+        problems.append(Problem("commit", f"{entry['commit'][:40]!r} names no one commit.", "Write its hash alone."))
+    verdict = raw.get("verdict")
+    entry["verdict"] = verdict if verdict in VERDICTS else ""
+    if not entry["verdict"]:
+        said = f"{str(verdict)[:40]!r} is no verdict of an experiment." if verdict else "The verdict is empty."
+        problems.append(Problem("verdict", said, f"Use one of: {', '.join(VERDICTS)}."))
+    entry["lever"] = _line("lever", raw.get("lever"), 80, problems)
+    entry["links"] = _links(raw.get("links"), problems)
+    return entry, problems
+
+
+def entry_hash(entry: dict[str, Any]) -> str:
+    """The hash of what an entry says."""
+    return content_hash({name: entry[name] for name in FIELDS})
+
+
+def identity(entry: dict[str, Any]) -> tuple[str, ...]:
+    """What says which experiment an entry is about, apart from what it claims: date, environment, lever, traces."""
+    return tuple(entry[name] for name in ("on", "env", "lever", "trace", "commit"))
+
+
+def split_links(text: str) -> list[str]:
+    """Links from text: `D3`, `row:D3`, `kernel:fused`, `run:R12`, separated by commas, semicolons or space."""
+    parts = [part for part in re.split(r"[\s,;]+", text) if part]
+    return [part if ":" in part else f"row:{part}" for part in parts]
+
+
+def _links(raw: Any, problems: list[Problem]) -> list[str]:
+    if raw in (None, ""):
+        return []
+    if not isinstance(raw, (list, tuple)) or len(raw) > MAX_LINKS:
+        problems.append(Problem("links", f"links must be a list of at most {MAX_LINKS}.", "Send fewer."))
+        return []
+    links = set()
+    for item in raw:
+        kind, _, target = str(item).partition(":")
+        kind = kind.strip().lower()
+        target = target.strip().upper() if kind == "row" else target.strip()
+        if kind not in LINK_KINDS or not _TARGETS[kind].fullmatch(target):
+            problems.append(
+                Problem("links", f"{str(item)[:60]!r} is no link.", "Write row:D3, kernel:its-name or run:its-id.")
+            )
+            continue
+        links.add(f"{kind}:{target}")
+    return sorted(links)
+
+
+def _line(field: str, value: Any, longest: int, problems: list[Problem]) -> str:
+    """One line of text; line breaks count as spaces."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        problems.append(Problem(field, f"{field} must be text.", "Write it as plain text."))
+        return ""
+    text = " ".join(value.split())
+    if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
+        problems.append(Problem(field, f"{field} holds characters that are not text.", "Remove them."))
+        return ""
+    if len(text) > longest:
+        problems.append(
+            Problem(field, f"{field} has {len(text)} characters; at most {longest} are kept.", "Shorten it.")
+        )
+        return text[:longest]
+    return text
+
+
+def _date(value: Any, problems: list[Problem]) -> str:
+    try:
+        return datetime.date.fromisoformat(value).isoformat()
+    except (TypeError, ValueError):
+        said = f"{str(value)[:40]!r} is no date." if value else "The date is empty."
+        problems.append(Problem("on", said, "Write for example 2026-07-03."))
+        return ""
