@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from evidence.models import EvidenceRevision
 from evidence.search.columns import Columns, columns
-from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, options
+from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, levers_called, options
 from evidence.search.meaning import EncoderAway, nearest
 from v2kb.core.errors import Refusal
 from v2kb.core.search import Either, Expression, Kind, SearchIndex, expression_of, index, of_word
@@ -23,6 +23,7 @@ MAX_HASHES = 12
 MIN_LEVER_CHARS = 4
 SOME_WORDS_LIMIT = 40
 IN_TITLE = 1e6
+LEVER_NAME = "a name of its lever"
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ class _Search:
         self.ranked: int | None = None
         self.meaning_away = ""
         self._tier = 100
+        self._typed = " ".join(text.text for text in query.wanted)
 
     def run(self, allowed: np.ndarray) -> None:
         """Fill mask and scores; tiers of guesses run while fewer than `ENOUGH` allowed rows were found."""
@@ -173,9 +175,13 @@ class _Search:
         self._add(hashed, np.ones(len(hashed)), "the hash of a revision")
 
     def _every_word(self, wanted: Expression, unwanted: Expression | None) -> None:
-        ids = self.backend.match(Kind.ROW, wanted, unwanted)
-        places = self._places(ids)
-        self._add(places, self._scores(places, wanted))
+        """Rows with every word; those whose lever is called just so stand first, whatever else mentions it."""
+        places = self._places(self.backend.match(Kind.ROW, wanted, unwanted))
+        scores = self._scores(places, wanted)
+        if named := levers_called(self._typed) if len(places) else set():
+            called = self.held.categories["lever"].mask([str(pk) for pk in named])[places]
+            self._add(places[called], scores[called], LEVER_NAME)
+        self._add(places, scores)
 
     def _scores(self, places: np.ndarray, wanted: Expression) -> np.ndarray:
         """Word scores; rows with every word in their title stand first. What is not ranked scores nought."""
@@ -194,11 +200,10 @@ class _Search:
         return scores
 
     def _levers(self) -> None:
-        text = " ".join(text.text for text in self.query.wanted)
-        if len(lever_key(text)) >= MIN_LEVER_CHARS and (ids := lever_ids(text)):
+        if len(lever_key(self._typed)) >= MIN_LEVER_CHARS and (ids := lever_ids(self._typed)):
             mask = self.held.categories["lever"].mask([str(pk) for pk in ids])
             places = np.flatnonzero(mask)
-            self._add(places, np.ones(len(places)), "a name of its lever")
+            self._add(places, np.ones(len(places)), LEVER_NAME)
 
     def _typing_errors(self, unwanted: Expression | None) -> None:
         """Words that no row holds, replaced by the nearest known ones (or the two that it was written from).
@@ -259,11 +264,10 @@ class _Search:
 
     def _similar_meaning(self) -> None:
         """Rows that say the same in other words, where an encoder is set up."""
-        plain = " ".join(text.text for text in self.query.wanted)
         if all(word.is_identifier for text in self.query.wanted for word in text.words):
             return
         try:
-            found = dict(nearest(plain))
+            found = dict(nearest(self._typed))
         except EncoderAway as reason:
             self.meaning_away = str(reason)
             return

@@ -168,8 +168,20 @@ def lever_ids(name: str) -> set[int]:
     key = lever_key(name)
     if not key:
         return set()
-    exact = set(LeverAlias.objects.filter(normalised=key).values_list("lever_id", flat=True))
-    found = exact or set(LeverAlias.objects.filter(normalised__contains=key).values_list("lever_id", flat=True)[:200])
+    if called := levers_called(name):
+        return called
+    return _with_those_below(
+        set(LeverAlias.objects.filter(normalised__contains=key).values_list("lever_id", flat=True)[:200])
+    )
+
+
+def levers_called(name: str) -> set[int]:
+    """Levers with exactly this name, in any spelling, and all that lie below them."""
+    key = lever_key(name)
+    return _with_those_below(set(LeverAlias.objects.filter(normalised=key).values_list("lever_id", flat=True)))
+
+
+def _with_those_below(found: set[int]) -> set[int]:
     below = found
     while below:
         below = set(Lever.objects.filter(parent_id__in=below).values_list("pk", flat=True)) - found
