@@ -1,6 +1,7 @@
-"""What higher apps tell this one: who cites a row, and who has an open spec on a lever."""
+"""What higher apps tell this one: who cites a row, who has an open spec on a lever, and what a change would reopen."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evidence.models import EvidenceRow
@@ -11,6 +12,35 @@ CITATIONS: Registry[Callable[[EvidenceRow], list[dict[str, Any]]]] = Registry()
 
 # name -> (lever slug) -> user ids of the authors of open specs on that lever
 OPEN_SPEC_AUTHORS: Registry[Callable[[str], set[int]]] = Registry()
+
+# name -> (row ids) -> row id -> how many specs rest on the row; for lists, in a constant number of queries
+SPEC_COUNTS: Registry[Callable[[Iterable[int]], dict[int, int]]] = Registry()
+
+# name -> () -> list of {"slug", "title", "scope"}: designs that rows can be compared with
+DESIGNS: Registry[Callable[[], list[dict[str, Any]]]] = Registry()
+
+
+@dataclass(frozen=True)
+class RowChange:
+    """What a row would say; `superseded` where another row would take it in."""
+
+    row_id: int
+    content: dict[str, Any]
+    superseded: bool = False
+
+
+# name -> (changes) -> for each change a list of {"title", "url", "effect", "sentences"}: approved work that pinned the
+# row. `effect`: "reopens", "stale already", or "holds again".
+REOPENS: Registry[Callable[[Sequence[RowChange]], list[list[dict[str, Any]]]]] = Registry()
+
+
+def reopened_by(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
+    """For each change what it would do to approved specs that pinned the row, as the higher apps tell."""
+    found: list[list[dict[str, Any]]] = [[] for _ in changes]
+    for _, find in REOPENS.items() if changes else ():
+        for lines, more in zip(found, find(changes), strict=True):
+            lines += more
+    return found
 
 # name -> (lever slug) -> list of {"title", "url", "state"}: what adopts a lever or one below it
 RESTING: Registry[Callable[[str], list[dict[str, Any]]]] = Registry()

@@ -1,6 +1,7 @@
 """Who may change evidence. Every signed-in user reads it and may raise a flag."""
 
 from v2kb.core.actor import Actor
+from v2kb.core.errors import Forbidden
 from v2kb.core.policies import has_role, require_role
 
 PROPOSER_ROLES = ("designer", "validator", "curator")
@@ -27,6 +28,12 @@ def require_curator(actor: Actor) -> None:
 def require_lever_editor(actor: Actor) -> None:
     """Raise Forbidden unless the actor may change the vocabulary of levers."""
     require_role(actor, *LEVER_ROLES)
+
+
+def require_watcher(actor: Actor) -> None:
+    """Raise Forbidden unless the system itself acts: it alone flags rows whose recorded bounds are passed."""
+    if actor.kind != "system":
+        raise Forbidden("core.role", "Only the system checks the bounds of rows.", fix="Flag the row yourself.")
 
 
 def may_propose(actor: Actor) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 
-from evidence.models import EvidenceRevision, EvidenceRow, Flag, Lever, LeverAlias, Proposal, Supersession
+from evidence.models import EvidenceRevision, EvidenceRow, Flag, Lever, LeverAlias, Proposal, RunReceipt, Supersession
 from evidence.policies import may_curate
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing
@@ -140,18 +140,40 @@ def other_names(lever: Lever) -> list[LeverAlias]:
     return [alias for alias in lever.aliases.all() if alias.normalised not in own]
 
 
-def list_proposals(state: str = Proposal.State.OPEN) -> QuerySet[Proposal]:
-    """Proposals in this state ("" for all), oldest first while open, else newest first."""
-    proposals = Proposal.objects.select_related("row__head", "base", "author").annotate(receipt_count=Count("receipts"))
+_PROPOSALS = ("row__head__lever__parent", "base", "author", "reverts_to", "merges__row__head__lever__parent")
+
+
+def list_proposals(state: str = Proposal.State.OPEN, kind: str = "") -> QuerySet[Proposal]:
+    """Proposals in this state and of this kind ("" for all), oldest first while open, else newest first."""
+    proposals = Proposal.objects.select_related(*_PROPOSALS, "claim__user").annotate(receipt_count=Count("receipts"))
     proposals = proposals.prefetch_related("decisions__user")
     if state:
         proposals = proposals.filter(state=state)
+    if kind:
+        proposals = proposals.filter(kind=kind)
     return proposals.order_by("id" if state == Proposal.State.OPEN else "-id")
+
+
+def count_kinds(state: str) -> dict[str, int]:
+    """Kind -> how many proposals in this state ("" for all)."""
+    proposals = Proposal.objects.filter(state=state) if state else Proposal.objects.all()
+    return dict(proposals.order_by().values_list("kind").annotate(count=Count("id")))
+
+
+def get_proposals(ids: Iterable[int]) -> list[Proposal]:
+    """These proposals in the order of `ids`. Raises Missing evidence.no_proposal."""
+    ids = list(ids)
+    found = {proposal.pk: proposal for proposal in list_proposals("").filter(pk__in=[min(pk, 2**62) for pk in ids])}
+    for pk in ids:
+        if pk not in found:
+            raise Missing("evidence.no_proposal", f"There is no proposal {pk}.", fix="Pick one from the queue.")
+    return [found[pk] for pk in ids]
 
 
 def get_proposal(pk: int) -> Proposal:
     """The proposal with row, base, author, decisions and receipts. Raises Missing evidence.no_proposal."""
-    proposals = Proposal.objects.select_related("row__head__lever", "base", "author", "replaces__author", "replaced_by")
+    related = (*_PROPOSALS, "replaces__author", "replaced_by", "claim__user")
+    proposals = Proposal.objects.select_related(*related)
     proposal = proposals.prefetch_related("decisions__user", "receipts__submitted_by").filter(pk=min(pk, 2**62)).first()
     if proposal is None:
         raise Missing("evidence.no_proposal", f"There is no proposal {pk}.", fix="Pick one from the queue.")
@@ -180,9 +202,29 @@ def row_facts(row: EvidenceRow) -> dict[str, Any]:
         "flags": list(row.flags.filter(cleared_at__isnull=True).select_related("raised_by", "confirmed_by")),
         "newer": list(row.superseded_by.select_related("newer", "author")),
         "older": list(row.supersedes.select_related("older", "author")),
-        "receipts": list(row.receipts.select_related("submitted_by", "proposal")[:50]),
+        "receipts": list(receipts_of(row)[:50]),
         "proposals": list(row.proposals.filter(state=Proposal.State.OPEN).select_related("author", "base")),
     }
+
+
+def merged_into(row: EvidenceRow) -> set[int]:
+    """Ids of the rows that this one took in, directly or through others."""
+    taken: dict[int, list[int]] = {}
+    for newer, older in Supersession.objects.filter(kind=Supersession.Kind.MERGES).values_list("newer_id", "older_id"):
+        taken.setdefault(newer, []).append(older)
+    found, waiting = set(), list(taken.get(row.pk, ()))
+    while waiting:
+        current = waiting.pop()
+        if current not in found:
+            found.add(current)
+            waiting += taken.get(current, ())
+    return found
+
+
+def receipts_of(row: EvidenceRow) -> QuerySet[RunReceipt]:
+    """Runs that speak of the row or of one that it took in, newest first."""
+    receipts = RunReceipt.objects.filter(row_id__in={row.pk, *merged_into(row)})
+    return receipts.select_related("submitted_by", "proposal", "row")
 
 
 def by_code(rows: Iterable[EvidenceRow]) -> list[EvidenceRow]:
@@ -199,14 +241,14 @@ def get_full_row(code: str) -> EvidenceRow:
     """The row with its `open_flags`, `successors` and receipts, in a fixed number of queries. Raises Missing."""
     flags = Flag.objects.filter(cleared_at__isnull=True).select_related("raised_by", "row")
     rows = EvidenceRow.objects.filter(head__isnull=False, code=code.upper()).select_related(
-        "head__lever", "head__author"
+        "head__lever", "head__author", "bounds"
     )
     row = rows.prefetch_related(
         Prefetch("flags", flags, to_attr="open_flags"),
         Prefetch("superseded_by", Supersession.objects.select_related("newer"), to_attr="successors"),
-        "receipts",
-    ).first()
-    return row or get_row(code)
+    ).first() or get_row(code)
+    row.all_receipts = list(receipts_of(row))
+    return row
 
 
 def get_counted_lever(slug: str) -> Lever:

@@ -4,11 +4,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from evidence.hooks import CITATIONS, OPEN_SPEC_AUTHORS, RESTING
+from evidence.hooks import CITATIONS, OPEN_SPEC_AUTHORS, REOPENS, RESTING
 from evidence.models import EvidenceRow
 from kernels.models import Kernel, Op, Position, Run, Spec, SpecRevision
 from kernels.selectors.interests import authors_on_lever, citations_of_row, specs_resting_on
-from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing
+from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing, specs_reopened
 from kernels.starter import load_starter
 from v2kb.core.models import User
 from v2kb.core.registry import LINKS, SEARCHES, STARTERS, TURNS, add_panel
@@ -31,6 +31,7 @@ def register_hooks() -> None:
     SEARCHES.add("runs", search_runs)
     add_panel("evidence.evidencerow", cited_by)
     CITATIONS.add("specs", citations_of_row)
+    REOPENS.add("specs", specs_reopened)
     OPEN_SPEC_AUTHORS.add("specs", authors_on_lever)
     RESTING.add("specs", specs_resting_on)
 

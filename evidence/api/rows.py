@@ -1,6 +1,8 @@
 """REST of rows, their revisions and flags."""
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema, extend_schema_field
 from rest_framework import serializers, status, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -8,12 +10,19 @@ from rest_framework.response import Response
 
 from evidence import presenters, selectors
 from evidence.api.levers import Reason
-from evidence.models import EvidenceRevision, EvidenceRow, Flag, RunReceipt, Supersession
+from evidence.curation import verdicts_over_time
+from evidence.lineage import lineage_of
+from evidence.models import EvidenceRevision, EvidenceRow, Flag, RowBounds, RunReceipt, Supersession
 from evidence.search import FACETS, Query, hits_of, search_rows
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
+from evidence.services.merging import propose_merge
+from evidence.services.proposals import propose_revert
+from evidence.services.watching import set_bounds, unwatch_row, watch_row
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import NUMBER, Document, Input, Nothing, Text, read
+from v2kb.core.values import whole_number
 from v2kb.rules.evidence import check_revision, weak_dead
+from v2kb.rules.evidence_change import diff
 from v2kb.rules.scope import describe
 
 CODE = r"[A-Za-z]{1,3}[0-9]{1,6}"
@@ -35,7 +44,9 @@ class FlagSerializer(serializers.ModelSerializer):
     """A doubt about a row."""
 
     row = serializers.CharField(source="row.code", read_only=True)
-    raised_by = serializers.CharField(source="raised_by.username", read_only=True)
+    raised_by = serializers.CharField(
+        source="raised_by.username", default="", read_only=True, help_text="Empty: the system, by a recorded bound."
+    )
 
     class Meta:
         model = Flag
@@ -78,6 +89,16 @@ class ShortRowSerializer(serializers.Serializer):
         return presenters.figure(row.head.content)
 
 
+class BoundsSerializer(serializers.ModelSerializer):
+    """What a row was measured on; the system flags it when the world has moved past."""
+
+    snapshot = serializers.IntegerField(source="snapshot_id", allow_null=True, read_only=True)
+
+    class Meta:
+        model = RowBounds
+        fields = ["baseline", "driver", "snapshot"]
+
+
 class RowSerializer(ShortRowSerializer):
     """A row with everything that hangs on it."""
 
@@ -87,7 +108,8 @@ class RowSerializer(ShortRowSerializer):
     missing = serializers.SerializerMethodField()
     flags = FlagSerializer(source="open_flags", many=True)
     superseded_by = serializers.SerializerMethodField()
-    receipts = ReceiptSerializer(many=True)
+    receipts = ReceiptSerializer(source="all_receipts", many=True)
+    bounds = serializers.SerializerMethodField()
 
     def get_weak(self, row: EvidenceRow) -> bool:
         """Whether a DEAD verdict rests on at most one approach."""
@@ -97,9 +119,80 @@ class RowSerializer(ShortRowSerializer):
         """Fields that the verdict should have and lacks."""
         return [problem.field for problem in check_revision(row.head.content, imported=True).missing]
 
+    @extend_schema_field(BoundsSerializer(allow_null=True))
+    def get_bounds(self, row: EvidenceRow) -> dict[str, Any] | None:
+        """What it was measured on; null where nothing is watched."""
+        bounds = getattr(row, "bounds", None)
+        return BoundsSerializer(bounds).data if bounds else None
+
     def get_superseded_by(self, row: EvidenceRow) -> list[dict[str, str]]:
         """Newer rows with their relation."""
         return [{"code": edge.newer.code, "kind": edge.kind} for edge in row.successors]
+
+
+class Revert(Input):
+    """Which revision's content should come back, and why."""
+
+    revision = serializers.IntegerField(min_value=1, max_value=10**9)
+    reason = Text(max_length=4000)
+
+
+class Merge(Input):
+    """The row that this one takes in, and why."""
+
+    taken = Text(max_length=20, help_text="Code of the row that is taken in and archived.")
+    reason = Text(max_length=4000)
+
+
+class OpenedSerializer(serializers.Serializer):
+    """The id of the proposal that was opened."""
+
+    proposal = serializers.IntegerField()
+
+
+class Bounds(Input):
+    """What the row was measured on; what is empty is not watched."""
+
+    baseline = Text(max_length=80, allow_blank=True, default="", help_text="Commit of the baseline.")
+    driver = Text(max_length=80, allow_blank=True, default="")
+    snapshot = serializers.IntegerField(allow_null=True, default=None, min_value=1, max_value=2**62)
+
+
+class FieldChangeSerializer(serializers.Serializer):
+    """One field that differs; of lists `removed` and `added` hold the entries."""
+
+    field = serializers.CharField()
+    label = serializers.CharField()
+    old = serializers.JSONField()
+    new = serializers.JSONField()
+    removed = serializers.JSONField()
+    added = serializers.JSONField()
+
+
+class EdgeSerializer(serializers.ModelSerializer):
+    """How a newer row stands to an older one."""
+
+    newer = serializers.CharField(source="newer.code")
+    older = serializers.CharField(source="older.code")
+
+    class Meta:
+        model = Supersession
+        fields = ["newer", "kind", "older", "reason", "created_at"]
+
+
+class SeriesSerializer(serializers.Serializer):
+    """How many live rows had one verdict at the end of each day."""
+
+    name = serializers.CharField()
+    values = serializers.ListField(child=serializers.IntegerField())
+
+
+class OverTimeSerializer(serializers.Serializer):
+    """Verdict counts by day; only days on which one changed."""
+
+    unit = serializers.CharField()
+    days = serializers.ListField(child=serializers.DateField())
+    series = SeriesSerializer(many=True)
 
 
 class Newer(Input):
@@ -166,6 +259,71 @@ class RowViewSet(viewsets.GenericViewSet):
         data = read(Newer, request)
         newer = data.pop("newer").strip().upper()
         supersede_row(actor_from_request(request, "api"), newer=newer, older=code.upper(), **data)
+        return self._shown(code)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("old", int, required=True), OpenApiParameter("new", int, required=True)],
+        responses=FieldChangeSerializer(many=True),
+    )
+    @action(detail=True, pagination_class=None)
+    def diff(self, request: Request, code: str) -> Response:
+        """Fields that differ between two revisions."""
+        row = selectors.get_row(code)
+        old, new = (
+            selectors.get_revision(row, whole_number(request.query_params.get(name, ""))) for name in ("old", "new")
+        )
+        return Response(FieldChangeSerializer(diff(old.content, new.content), many=True).data)
+
+    @extend_schema(responses=EdgeSerializer(many=True))
+    @action(detail=True, pagination_class=None)
+    def lineage(self, request: Request, code: str) -> Response:
+        """How rows around this one replace, narrow, contradict, merge or split each other."""
+        return Response(EdgeSerializer(lineage_of(selectors.get_row(code)).edges, many=True).data)
+
+    @extend_schema(responses=OverTimeSerializer)
+    @action(detail=False, url_path="over-time", pagination_class=None)
+    def over_time(self, request: Request) -> Response:
+        """How many rows had each verdict, day by day."""
+        return Response(OverTimeSerializer(verdicts_over_time()).data)
+
+    @extend_schema(request=Revert, responses={201: OpenedSerializer})
+    @action(detail=True, methods=["post"])
+    def revert(self, request: Request, code: str) -> Response:
+        """Propose that the row says again what an earlier revision said. Answers with the id of the proposal."""
+        data, actor = read(Revert, request), actor_from_request(request, "api")
+        proposal = propose_revert(actor, code.upper(), data["revision"], reason=data["reason"])
+        return Response({"proposal": proposal.pk}, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=Merge, responses={201: OpenedSerializer})
+    @action(detail=True, methods=["post"])
+    def merge(self, request: Request, code: str) -> Response:
+        """Propose that the row takes in another one. Answers with the id of the proposal."""
+        data, actor = read(Merge, request), actor_from_request(request, "api")
+        taken = data["taken"].strip().upper()
+        proposal = propose_merge(actor, into=code.upper(), taken=taken, reason=data["reason"])
+        return Response({"proposal": proposal.pk}, status=status.HTTP_201_CREATED)
+
+    @extend_schema(request=Bounds, responses=RowSerializer)
+    @action(detail=True, methods=["post"])
+    def bounds(self, request: Request, code: str) -> Response:
+        """Record what the row was measured on."""
+        set_bounds(actor_from_request(request, "api"), code.upper(), **read(Bounds, request))
+        return self._shown(code)
+
+    @extend_schema(request=Nothing, responses=RowSerializer)
+    @action(detail=True, methods=["post"])
+    def watch(self, request: Request, code: str) -> Response:
+        """See on your home what happens to it."""
+        read(Nothing, request)
+        watch_row(actor_from_request(request, "api"), code.upper())
+        return self._shown(code)
+
+    @extend_schema(request=Nothing, responses=RowSerializer)
+    @action(detail=True, methods=["post"])
+    def unwatch(self, request: Request, code: str) -> Response:
+        """Watch it no longer."""
+        read(Nothing, request)
+        unwatch_row(actor_from_request(request, "api"), code.upper())
         return self._shown(code)
 
     @extend_schema(request=Reason, responses=RowSerializer)

@@ -3,7 +3,7 @@
 from django.utils import timezone
 
 from evidence.hooks import citations_of
-from evidence.models import EvidenceRow
+from evidence.models import EvidenceRow, Supersession
 from evidence.policies import require_curator
 from evidence.services.revisions import checked_reason, locked_row
 from v2kb.core.activity import record
@@ -45,11 +45,18 @@ def archive_row(actor: Actor, code: str, *, reason: str) -> EvidenceRow:
 
 @service("evidence.restore_row")
 def restore_row(actor: Actor, code: str) -> EvidenceRow:
-    """Put an archived row back on the lists. Raises Conflict evidence.not_archived."""
+    """Put an archived row back on the lists; one that another row took in stays. Raises Conflict
+    evidence.not_archived, evidence.row_merged."""
     require_curator(actor)
     row = locked_row(code)
     if not row.archived_at:
         raise Conflict("evidence.not_archived", f"{row.code} is not archived.", fix="Nothing is left to do.")
+    if edge := row.superseded_by.filter(kind=Supersession.Kind.MERGES).select_related("newer").first():
+        raise Conflict(
+            "evidence.row_merged",
+            f"{row.code} was merged into {edge.newer.code}, which speaks in its place.",
+            fix="Propose a new row for what should stand apart.",
+        )
     row.archived_at = None
     row.save(update_fields=["archived_at"])
     record(actor, "evidence.restore_row", row, f"{row.code} restored")

@@ -153,7 +153,9 @@ def _propose(actor: Actor, found: ComparedRow, source: str) -> str:
     if mine is not None:
         same = content_hash(mine.content) == content_hash(found.content)
         return f"your {mine} says this already" if same else f"your {mine} is open; decide that first"
-    proposal = Proposal.objects.create(row=row, base=row.head, content=found.content, reason=source, author=actor.user)
+    proposal = Proposal.objects.create(
+        row=row, base=row.head, content=found.content, reason=source, author=actor.user, kind=Proposal.Kind.IMPORT
+    )
     record(
         actor,
         "evidence.propose_change",

@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from evidence.deciding import kind_of
 from evidence.models import EvidenceRevision, EvidenceRow, Proposal
 from evidence.policies import require_proposer
+from evidence.selectors import get_revision
 from evidence.services.revisions import checked_content, checked_reason, locked_row
 from evidence.stale import stale_base
 from v2kb.core.activity import record
@@ -42,7 +44,12 @@ def propose_row(actor: Actor, *, content: dict[str, Any], reason: str) -> Propos
     require_proposer(actor)
     require_user(actor)
     proposal = Proposal.objects.create(
-        row=None, base=None, content=checked_content(content), reason=checked_reason(reason), author=actor.user
+        row=None,
+        base=None,
+        content=checked_content(content),
+        reason=checked_reason(reason),
+        author=actor.user,
+        kind=Proposal.Kind.NEW,
     )
     record(
         actor,
@@ -82,7 +89,9 @@ def revise_proposal(
     checked = checked_content(content)
     if content_hash(checked) == content_hash(old.content):
         raise Refusal("evidence.no_change", "The proposal says this already.", fix="Change a field.")
-    new = Proposal.objects.create(row=None, base=None, content=checked, reason=reason, author=actor.user, replaces=old)
+    new = Proposal.objects.create(
+        row=None, base=None, content=checked, reason=reason, author=actor.user, replaces=old, kind=Proposal.Kind.NEW
+    )
     record(actor, "evidence.propose_row", new, f"new row proposed: {checked['title']}", after=_document(new))
     return new
 
@@ -105,13 +114,17 @@ def withdraw_proposal(actor: Actor, proposal_id: int) -> Proposal:
 
 
 def locked_proposal(proposal_id: int) -> Proposal:
-    """The proposal, locked after its row (always in this order, so that two deciders can't wait for each other)."""
+    """The proposal, locked after its rows (always in this order, so that two deciders can't wait for each other)."""
     found = Proposal.objects.filter(pk=proposal_id).first()
     if found is None:
         raise Missing("evidence.no_proposal", f"There is no proposal {proposal_id}.", fix="Pick one from the queue.")
-    row = locked_row(found.row) if found.row else None
+    rows = [found.row] if found.row else []
+    rows += [found.merges.row] if found.merges else []
+    locked = {code: locked_row(code) for code in sorted(row.code for row in rows)}
     proposal = Proposal.objects.select_for_update().get(pk=proposal_id)
-    proposal.row = row
+    proposal.row = locked[found.row.code] if found.row else None
+    if found.merges:
+        proposal.merges.row = locked[found.merges.row.code]
     return proposal
 
 
@@ -128,14 +141,28 @@ def closed(proposal: Proposal) -> Conflict:
 def _open(
     actor: Actor, row: EvidenceRow, base_hash: str, raw: dict[str, Any], reason: str, *, replaces: Proposal | None
 ) -> Proposal:
+    """A change of a row. One that revises a merge stays a merge, of the other row as it stands now; one that revises a
+    revert stays a revert while its content is the old one."""
+    proposal = Proposal(row=row, reason=reason, author=actor.user, replaces=replaces)
+    content = checked_content(raw, complete=False)
+    if replaces is not None:
+        proposal.merges = replaces.merges and locked_row(replaces.merges.row).head
+        reverted = replaces.reverts_to
+        proposal.reverts_to = reverted if reverted and content_hash(content) == reverted.content_hash else None
+    return open_proposal(actor, proposal, content, base_hash=base_hash)
+
+
+def open_proposal(actor: Actor, proposal: Proposal, content: dict[str, Any], *, base_hash: str) -> Proposal:
+    """Open `proposal` on its locked row with `content`, made from the revision with `base_hash`. Raises what
+    `propose_change` raises."""
+    row, head = proposal.row, proposal.row.head
     if row.archived_at:
         raise Conflict("evidence.row_archived", f"{row.code} is archived.", fix="Restore it first.")
-    head = row.head
-    content = checked_content(raw, base=head.content)
+    content = checked_content(content, base=head.content, complete=proposal.reverts_to is None)
     if base_hash != head.content_hash:
         base = EvidenceRevision.objects.filter(row=row, content_hash=base_hash).first() if base_hash else None
         raise stale_base(head, base, content)
-    if content_hash(content) == head.content_hash:
+    if content_hash(content) == head.content_hash and proposal.merges is None:
         raise Refusal("evidence.no_change", f"{row.code} says this already.", fix="Change a field.")
     mine = Proposal.objects.filter(row=row, author=actor.user, state=State.OPEN, origin=Proposal.Origin.PERSON).first()
     if mine is not None:
@@ -145,11 +172,37 @@ def _open(
             fix="Revise or withdraw that one.",
             facts={"proposal": mine.pk},
         )
-    proposal = Proposal.objects.create(
-        row=row, base=head, content=content, reason=reason, author=actor.user, replaces=replaces
+    proposal.base, proposal.content = head, content
+    proposal.kind = kind_of(proposal)
+    proposal.save(force_insert=True)
+    record(
+        actor, "evidence.propose_change", proposal, f"{_named(proposal)} {row.code} proposed", after=_document(proposal)
     )
-    record(actor, "evidence.propose_change", proposal, f"change of {row.code} proposed", after=_document(proposal))
     return proposal
+
+
+def _named(proposal: Proposal) -> str:
+    if proposal.merges is not None:
+        return f"merge of {proposal.merges.row.code} into"
+    if proposal.reverts_to is not None:
+        return f"return to revision {proposal.reverts_to.number} of"
+    return "change of"
+
+
+@service("evidence.propose_revert")
+def propose_revert(actor: Actor, code: str, number: int, *, reason: str) -> Proposal:
+    """Propose that a row says again what its revision `number` said. It is decided like any other change, and what the
+    old revision lacked for its verdict it may lack again.
+
+    Raises as `propose_change`, and Missing evidence.no_revision.
+    """
+    require_proposer(actor)
+    require_user(actor)
+    reason = checked_reason(reason)
+    row = locked_row(code)
+    earlier = get_revision(row, number)
+    proposal = Proposal(row=row, reason=reason, author=actor.user, reverts_to=earlier)
+    return open_proposal(actor, proposal, earlier.content, base_hash=row.head.content_hash)
 
 
 def _document(proposal: Proposal) -> dict[str, Any]:

@@ -70,17 +70,23 @@ def _problem(code: str, problem: Problem) -> dict[str, Any]:
 
 def checked_reason(reason: str) -> str:
     """The reason without surrounding space. Raises Refusal evidence.reason_missing, evidence.reason_too_long."""
-    reason = reason.replace("\r\n", "\n").strip()
+    reason = checked_remark(reason, "reason")
     if not reason:
         raise Refusal("evidence.reason_missing", "The reason is empty.", field="reason", fix="Say in a sentence why.")
-    if len(reason) > MAX_REASON_CHARS or "\0" in reason:
+    return reason
+
+
+def checked_remark(text: str, field: str) -> str:
+    """A text that may be empty, without surrounding space. Raises Refusal evidence.reason_too_long."""
+    text = text.replace("\r\n", "\n").strip()
+    if len(text) > MAX_REASON_CHARS or "\0" in text:
         raise Refusal(
             "evidence.reason_too_long",
-            f"The reason may have {MAX_REASON_CHARS} characters and no NUL.",
-            field="reason",
+            f"The {field} may have {MAX_REASON_CHARS} characters and no NUL.",
+            field=field,
             fix="Shorten it, or put the detail in a source.",
         )
-    return reason
+    return text
 
 
 def locked_row(code: str | EvidenceRow) -> EvidenceRow:

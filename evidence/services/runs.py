@@ -138,6 +138,7 @@ def _proposal(
         content=content,
         reason=sentence,
         origin=Proposal.Origin.RUN,
+        kind=Proposal.Kind.RUN,
         author=author,
         replaces=present,
     )

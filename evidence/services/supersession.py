@@ -1,6 +1,7 @@
 """Edges between rows: the newer one replaces, narrows, contradicts, merges or splits the older. Never a circle."""
 
-from evidence.models import EvidenceRow, Lever, Supersession
+from evidence.deciding import is_above
+from evidence.models import EvidenceRow, Supersession
 from evidence.policies import require_curator
 from evidence.selectors import SUPERSEDING
 from evidence.services.revisions import checked_reason, locked_row
@@ -38,18 +39,24 @@ def supersede_row(actor: Actor, *, newer: str, older: str, kind: str, reason: st
     locked = {code: locked_row(code) for code in sorted({newer, older})}
     new_row, old_row = locked[newer], locked[older]
     _refuse_disarming(new_row, old_row, kind)
-    if Supersession.objects.filter(newer=new_row, older=old_row, kind=kind).exists():
+    return add_edge(actor, newer=new_row, older=old_row, kind=kind, reason=reason)
+
+
+def add_edge(actor: Actor, *, newer: EvidenceRow, older: EvidenceRow, kind: str, reason: str) -> Supersession:
+    """Record one edge between two locked rows. Raises Conflict evidence.supersession_cycle,
+    evidence.supersession_exists."""
+    if Supersession.objects.filter(newer=newer, older=older, kind=kind).exists():
         raise Conflict("evidence.supersession_exists", f"{newer} {kind} {older} already.", fix="Nothing is left to do.")
-    edge = Supersession.objects.create(newer=new_row, older=old_row, kind=kind, reason=reason, author=actor.user)
+    edge = Supersession.objects.create(newer=newer, older=older, kind=kind, reason=reason, author=actor.user)
     # Recording takes the lock that all writers share, so that the edges read below are complete.
     record(
         actor,
         "evidence.supersede_row",
-        old_row,
+        older,
         f"{newer} {kind} {older}: {reason}"[:2000],
-        after={"newer": newer, "kind": kind},
+        after={"newer": newer.code, "kind": kind},
     )
-    if _reaches(old_row, new_row):
+    if _reaches(older, newer):
         raise Conflict(
             "evidence.supersession_cycle",
             f"{older} supersedes {newer} already, directly or through other rows.",
@@ -63,7 +70,7 @@ def _refuse_disarming(newer: EvidenceRow, older: EvidenceRow, kind: str) -> None
     if kind not in SUPERSEDING or not older.head.blocking:
         return
     content = newer.head.content
-    if _is_above(newer.head.lever, older.head.lever):  # a row of a lever counts for the levers below it
+    if is_above(newer.head.lever.slug, older.head.lever):  # a row of a lever counts for the levers below it
         content = {**content, "lever": older.head.content["lever"]}
     if not weakens(older.head.content, content):
         return
@@ -73,17 +80,6 @@ def _refuse_disarming(newer: EvidenceRow, older: EvidenceRow, kind: str) -> None
         field="newer",
         fix=f"Propose the change of {older.code} itself: two people accept that.",
     )
-
-
-def _is_above(upper: Lever, lower: Lever) -> bool:
-    """Whether `upper` is the parent of `lower`, or the parent's, and so on."""
-    above, seen = lower.parent, set()
-    while above is not None and above.pk not in seen:
-        if above.pk == upper.pk:
-            return True
-        seen.add(above.pk)
-        above = above.parent
-    return False
 
 
 def _reaches(start: EvidenceRow, goal: EvidenceRow) -> bool:

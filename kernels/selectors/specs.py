@@ -1,16 +1,17 @@
 """Reading specs: their derived states and why."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch
+from django.db.models import Prefetch, QuerySet
 
+from evidence.hooks import RowChange
 from evidence.models import Flag
 from evidence.selectors import SUPERSEDING
 from kernels.models import Anchor, Approval, Citation, OpStop, PreRegistration, Spec, SpecRevision
-from v2kb.rules.evidence_change import material_change
+from v2kb.rules.evidence_change import Reason, material_change
 from v2kb.rules.states import APPROVED, READY, SpecFacts, spec_state
 
 MAY_BUILD = (APPROVED, READY)
@@ -116,33 +117,72 @@ def _status(spec, head, was_approved, moved, sealed, stops, anchors) -> SpecStat
     return SpecStatus(state.name, state.reason, tuple(pins))
 
 
+def with_standing(citations: QuerySet[Citation]) -> QuerySet[Citation]:
+    """Citations of evidence with their row, its head, its `confirmed_flags` and its successors."""
+    confirmed = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
+    return citations.select_related("evidence__row__head").prefetch_related(
+        Prefetch("evidence__row__flags", confirmed, to_attr="confirmed_flags"), "evidence__row__superseded_by"
+    )
+
+
 def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, ...]]:
     """For each revision the evidence pins that changed materially since they were made."""
-    confirmed = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
-    citations = (
-        Citation.objects.filter(revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False)
-        .select_related("revision", "evidence", "evidence__row__head")
-        .prefetch_related(
-            Prefetch("evidence__row__flags", confirmed, to_attr="confirmed_flags"), "evidence__row__superseded_by"
-        )
+    citations = with_standing(
+        Citation.objects.filter(
+            revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False
+        ).select_related("revision")
     )
     moved: dict[int, list[MovedPin]] = {}
     for citation in citations:
         pinned, row = citation.evidence, citation.evidence.row
-        since = citation.revision.created_at
-        reasons = material_change(
-            pinned.content,
-            row.head.content,
-            new_superseded=any(
-                edge.created_at > since and edge.kind in SUPERSEDING for edge in row.superseded_by.all()
-            ),
-            flag_confirmed=any(flag.confirmed_at > since for flag in row.confirmed_flags),
-        )
-        if reasons:
+        if reasons := pin_moved(citation, row.head.content):
             sentences = tuple(reason.sentence for reason in reasons)
             pin = MovedPin(citation.choice_id, row.code, pinned.number, row.head.number, sentences, row.head.created_at)
             moved.setdefault(citation.revision_id, []).append(pin)
     return {key: tuple(pins) for key, pins in moved.items()}
+
+
+def pin_moved(citation: Citation, content: dict[str, Any], *, superseded: bool = False) -> list[Reason]:
+    """Why a pin no longer holds if its row says `content`. The citation's row comes with `confirmed_flags`."""
+    row, since = citation.evidence.row, citation.revision.created_at
+    newer = any(edge.created_at > since and edge.kind in SUPERSEDING for edge in row.superseded_by.all())
+    return material_change(
+        citation.evidence.content,
+        content,
+        new_superseded=superseded or newer,
+        flag_confirmed=any(flag.confirmed_at > since for flag in row.confirmed_flags),
+    )
+
+
+def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
+    """For each change the approved specs that it would make stale, that are stale already, or that hold again."""
+    pins: dict[int, list[Citation]] = {}
+    for citation in with_standing(
+        Citation.objects.filter(
+            evidence__row__in={change.row_id for change in changes},
+            revision__approval__isnull=False,
+            revision__head_of__archived_at__isnull=True,
+            revision__head_of__isnull=False,
+        ).select_related("revision__spec")
+    ):
+        pins.setdefault(citation.evidence.row_id, []).append(citation)
+    return [
+        [line for citation in pins.get(change.row_id, []) if (line := _effect(citation, change))] for change in changes
+    ]
+
+
+def _effect(citation: Citation, change: RowChange) -> dict[str, Any] | None:
+    now = pin_moved(citation, citation.evidence.row.head.content)
+    then = pin_moved(citation, change.content, superseded=change.superseded)
+    if not now and not then:
+        return None
+    spec = citation.revision.spec
+    return {
+        "title": f"{spec.code}, {citation.choice_id}",
+        "url": spec.get_absolute_url(),
+        "effect": "reopens" if not now else "stale already" if then else "holds again",
+        "sentences": [reason.sentence for reason in then],
+    }
 
 
 def specs_citing(row_id: int) -> list[Citation]:

@@ -12,6 +12,7 @@ from django.db.models import Sum
 from django.db.models.functions import Length
 from django.utils import timezone
 
+from evidence.services.watching import note_driver
 from kernels import policies
 from kernels.models import FileBlob, Run, RunAttempt, RunLog, VersionFile, Worker
 from v2kb.broker import RUN_QUEUES
@@ -80,7 +81,8 @@ def _check_fence(run: Run, attempt: RunAttempt, fence: int) -> None:
 
 @service("kernels.worker_hello", silent=True)
 def worker_hello(actor: Actor, *, info: WorkerInfo) -> Worker:
-    """Note that a worker is alive, and what it is. Raises Refusal run.unknown_queue."""
+    """Note that a worker is alive, and what it is; rows measured on another driver are flagged. Raises Refusal
+    run.unknown_queue."""
     policies.may_report(actor)
     if info.queue not in RUN_QUEUES:
         raise Refusal(
@@ -93,6 +95,9 @@ def worker_hello(actor: Actor, *, info: WorkerInfo) -> Worker:
     worker, _ = Worker.objects.update_or_create(
         name=info.name, defaults={"queue": info.queue, "facts": facts, "last_seen": timezone.now()}
     )
+    if info.driver:
+        watcher = Actor.system("worker", label="watcher")
+        note_driver(watcher, driver=info.driver, arch=info.queue.removeprefix("gpu."), worker=info.name)
     return worker
 
 

@@ -8,6 +8,7 @@ from django.utils import timezone
 
 from evidence.models import EvidenceRow
 from evidence.services.runs import propose_from_run
+from evidence.services.watching import note_baseline
 from kernels import policies
 from kernels.models import Judgement, Run, RunAttempt, RunResult
 from kernels.selectors.sessions import anchor_values, machine_fingerprint, registration_of, session_of
@@ -117,6 +118,10 @@ def _tell_evidence(actor: Actor, run: Run, judgement: Judgement) -> None:
     """Attach the session to the row that its prediction probes, and propose a verdict where the grade decides."""
     if run.preregistration is None or not run.preregistration.content.get("row"):
         return
+    baseline = (run.preregistration.content.get("scope") or {}).get("baseline")
+    if baseline:
+        watcher = Actor.system("worker", label="watcher")
+        note_baseline(watcher, code=run.preregistration.content["row"], baseline=baseline, run_id=run.public_id)
     try:
         with transaction.atomic():
             _propose(actor, run, judgement)

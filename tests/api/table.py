@@ -10,7 +10,9 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from knox.models import AuthToken
 
-from evidence.services import archive_lever, archive_row, create_lever
+from evidence.models import EvidenceRow
+from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, propose_change
+from evidence.services.claims import claim_proposal
 from kernels.models import Op
 from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
 from tests import factories as f
@@ -65,6 +67,18 @@ def _unused_row(world: World) -> None:
     f.evidence_row(lever="unused-norm", title="Unused norm")
 
 
+def _changed_row(world: World) -> None:
+    _unused_row(world)
+    row = EvidenceRow.objects.get(code="U3")
+    content = {**row.head.content, "bound": "Half of that."}
+    made = propose_change(f.designer(), row, base_hash=row.head.content_hash, content=content, reason="measured")
+    accept_proposal(f.actor("prue"), made.pk)
+
+
+def _claimed(world: World) -> None:
+    claim_proposal(f.curator(), world.proposal.pk)
+
+
 def _archived_row(world: World) -> None:
     _unused_row(world)
     archive_row(f.curator(), "U3", reason="A twin.")
@@ -113,6 +127,7 @@ def _new_revision(world: World) -> dict[str, Any]:
 
 WHY = {"reason": "Because of the driver."}
 PERF_ORDER = {"kind": "perf", "kernel": "fused", "version": 1, "anchor": "naive", "rounds": 3}
+PROPOSAL: Params = lambda world: {"id": world.proposal.pk}  # noqa: E731
 MAP = {"name": "map.md", "text": "# Evidence\n\nNothing yet.\n", "dry_run": True, "skip_unreadable": True}
 
 REFERENCES = {
@@ -152,6 +167,14 @@ EVIDENCE = {
     "POST /evidence/{code}/supersede/": Line(
         "cora", fixed(code="D1"), {"newer": "U1", "kind": "narrows", "reason": "Newer card."}
     ),
+    "GET /evidence/{code}/diff/": Line(params=fixed(code="U1"), query="old=1&new=1"),
+    "GET /evidence/{code}/lineage/": Line(params=fixed(code="U1")),
+    "GET /evidence/over-time/": Line(),
+    "POST /evidence/{code}/revert/": Line("cora", fixed(code="U3"), {"revision": 1, **WHY}, 201, before=_changed_row),
+    "POST /evidence/{code}/merge/": Line("cora", fixed(code="U1"), {"taken": "U3", **WHY}, 201, before=_unused_row),
+    "POST /evidence/{code}/bounds/": Line("dora", fixed(code="U1"), {"driver": "570.1"}),
+    "POST /evidence/{code}/watch/": Line(params=fixed(code="U1"), body={}),
+    "POST /evidence/{code}/unwatch/": Line(params=fixed(code="U1"), body={}),
     "POST /evidence/{code}/archive/": Line("cora", fixed(code="U3"), WHY, before=_unused_row),
     "POST /evidence/{code}/restore/": Line("cora", fixed(code="U3"), {}, before=_archived_row),
     "POST /flags/{id}/confirm/": Line("cora", lambda world: {"id": world.flag.pk}, {}),
@@ -160,7 +183,12 @@ EVIDENCE = {
     "GET /proposals/{id}/": Line(params=lambda world: {"id": world.proposal.pk}),
     "POST /proposals/": Line("dora", body=_change, status=201),
     "POST /proposals/{id}/revise/": Line("dora", lambda world: {"id": world.proposal.pk}, _revised, 201),
-    "POST /proposals/{id}/accept/": Line("cora", lambda world: {"id": world.proposal.pk}, {}),
+    "POST /proposals/{id}/accept/": Line("cora", PROPOSAL, {"conflict": "none"}),
+    "POST /proposals/bulk-accept/": Line("cora", body=lambda world: {"ids": [world.proposal.pk], "conflict": "none"}),
+    "GET /proposals/{id}/effects/": Line(params=PROPOSAL),
+    "POST /proposals/{id}/recuse/": Line("cora", PROPOSAL, WHY),
+    "POST /proposals/{id}/claim/": Line("cora", PROPOSAL, {}),
+    "POST /proposals/{id}/release/": Line("cora", PROPOSAL, {}, before=_claimed),
     "POST /proposals/{id}/reject/": Line("cora", lambda world: {"id": world.proposal.pk}, WHY),
     "POST /proposals/{id}/withdraw/": Line("dora", lambda world: {"id": world.proposal.pk}, {}),
     "POST /evidence-imports/": Line("cora", body=MAP),

@@ -76,8 +76,8 @@ def test_the_loop_through_rest_alone(team):
     # Evidence: a lever, a row proposed by one and accepted by another.
     cora.post("/levers/", {"name": "Fused row norm", "slug": "fused-row-norm"})
     proposed = dora.post("/proposals/", {"content": f.EVIDENCE, "reason": "first look"})
-    dora.post(f"/proposals/{proposed['id']}/accept/", {}, status=403)
-    row = cora.post(f"/proposals/{proposed['id']}/accept/", {}, status=200)["row"]
+    dora.post(f"/proposals/{proposed['id']}/accept/", {"conflict": "none"}, status=403)
+    row = cora.post(f"/proposals/{proposed['id']}/accept/", {"conflict": "none"}, status=200)["row"]
     assert dora.get(f"/evidence/{row}/")["verdict"] == "UNTESTED"
 
     # An op, and a spec whose first revision the gate does not pass.
@@ -157,8 +157,8 @@ def test_the_loop_through_rest_alone(team):
     verdict = dora.get(f"/proposals/?row={row}&state=open")["results"][0]
     assert (verdict["content"]["verdict"], verdict["origin"]) == ("WIN", "run")
     assert verdict["receipts"][0]["run_id"] == perf["id"]
-    dora.post(f"/proposals/{verdict['id']}/accept/", {}, status=403)
-    carl.post(f"/proposals/{verdict['id']}/accept/", {}, status=200)
+    dora.post(f"/proposals/{verdict['id']}/accept/", {"conflict": "none"}, status=403)
+    carl.post(f"/proposals/{verdict['id']}/accept/", {"conflict": "none"}, status=200)
     assert dora.get(f"/evidence/{row}/")["verdict"] == "WIN"
     spec = dora.get(f"/specs/{code}/")
     assert spec["state"] == "stale"

@@ -82,6 +82,7 @@ DOORS: dict[str, Door] = {
             sentence=const("faster"),
         ),
     ),
+    "evidence.claim_proposal": Door(ROLE, args(lambda w: w.proposal.pk)),
     "evidence.clear_flag": Door(ROLE, args(lambda w: w.flag.pk, reason=REASON)),
     "evidence.confirm_flag": Door(ROLE, args(lambda w: w.flag.pk)),
     "evidence.create_lever": Door(ROLE, kw(name=const("other lever"))),
@@ -90,6 +91,10 @@ DOORS: dict[str, Door] = {
     "evidence.import_baseline": Door(ROLE, kw(rows=const([]), source=const("s"))),
     "evidence.keep_vectors": Door(ROLE, args(const("a model"), const([]))),
     "evidence.store_vectors": Door(ROLE, args(const("a model"), const([]), const([]))),
+    "evidence.mark_seen": Door(USER, args(lambda w: w.row.code)),
+    "evidence.note_baseline": Door(ROLE, kw(code=lambda w: w.row.code, baseline=const("1234567"), run_id=const("R1"))),
+    "evidence.note_driver": Door(ROLE, kw(driver=const("570.1"), arch=const("sm_100"), worker=const("w1"))),
+    "evidence.note_snapshot": Door(ROLE, args(const(None))),
     "evidence.propose_change": Door(
         ROLE,
         args(
@@ -112,17 +117,26 @@ DOORS: dict[str, Door] = {
             content_change=const({"verdict": "WIN"}),
         ),
     ),
+    "evidence.propose_merge": Door(
+        ROLE, kw(into=lambda w: w.row.code, taken=lambda w: w.row.code, reason=REASON)
+    ),
+    "evidence.propose_revert": Door(ROLE, args(lambda w: w.row.code, const(1), reason=REASON)),
     "evidence.propose_row": Door(ROLE, kw(content=const(f.EVIDENCE), reason=REASON)),
+    "evidence.recuse": Door(ROLE, args(lambda w: w.proposal.pk, reason=REASON)),
     "evidence.reject_proposal": Door(ROLE, args(lambda w: w.proposal.pk, reason=REASON)),
+    "evidence.release_claim": Door(ROLE, args(lambda w: w.proposal.pk)),
     "evidence.remove_alias": Door(ROLE, args(LEVER, const("x"))),
     "evidence.restore_lever": Door(ROLE, args(LEVER)),
     "evidence.restore_row": Door(ROLE, args(lambda w: w.row.code)),
     "evidence.revise_proposal": Door(
         ROLE, args(lambda w: w.proposal.pk, content=lambda w: w.row.head.content, reason=REASON)
     ),
+    "evidence.set_bounds": Door(ROLE, args(lambda w: w.row.code, driver=const("570.1"))),
     "evidence.supersede_row": Door(
         ROLE, kw(newer=lambda w: w.row.code, older=lambda w: w.row.code, kind=const("replaces"), reason=REASON)
     ),
+    "evidence.unwatch_row": Door(USER, args(lambda w: w.row.code)),
+    "evidence.watch_row": Door(USER, args(lambda w: w.row.code)),
     "evidence.withdraw_proposal": Door(ROLE, args(lambda w: w.proposal.pk)),
     "kernels.add_version": Door(
         ROLE,

@@ -161,7 +161,7 @@ def test_a_stale_base_answers_with_three_versions(dora, cora, system):
     old = head("U1")
     body = {"row": "U1", "base_hash": old.content_hash, "reason": "x"}
     first = post(dora, "/proposals/", {**body, "content": changed(old.content, bound="theirs")}, 201)
-    post(cora, f"/proposals/{first['id']}/accept/", {})
+    post(cora, f"/proposals/{first['id']}/accept/", {"conflict": "none"})
     error = post(dora, "/proposals/", {**body, "content": changed(old.content, bound="mine")}, 409)
     assert error["code"] == "evidence.stale_base"
     assert error["facts"]["head"] == head("U1").content_hash
@@ -177,10 +177,13 @@ def test_two_acceptances_over_rest(dora, cora, api, system):
     body = {"row": "D1", "base_hash": head("D1").content_hash, "content": content, "reason": "nobody pursued it"}
     proposal = post(dora, "/proposals/", body, 201)
     assert proposal["acceptances_needed"] == 2
-    assert post(cora, f"/proposals/{proposal['id']}/accept/", {"reason": "seen"})["state"] == "open"
-    again = post(cora, f"/proposals/{proposal['id']}/accept/", {}, 403)
+    assert post(cora, f"/proposals/{proposal['id']}/accept/", {"conflict": "none", "reason": "seen"})["state"] == "open"
+    again = post(cora, f"/proposals/{proposal['id']}/accept/", {"conflict": "none"}, 403)
     assert again["code"] == "evidence.already_accepted"
-    assert post(api("carl", "curator"), f"/proposals/{proposal['id']}/accept/", {})["state"] == "accepted"
+    assert (
+        post(api("carl", "curator"), f"/proposals/{proposal['id']}/accept/", {"conflict": "none"})["state"]
+        == "accepted"
+    )
     assert get(dora, "/evidence/D1/")["blocking"] == ""
 
 

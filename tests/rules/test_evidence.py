@@ -17,10 +17,12 @@ from v2kb.rules.evidence import (
 from v2kb.rules.evidence_change import (
     acceptors_needed,
     diff,
+    joined,
     material_change,
     may_accept,
     merged_content,
     three_way,
+    turns_dead,
     weakens,
 )
 from v2kb.rules.numbers import parse_numbers
@@ -311,6 +313,34 @@ def test_what_disarms_a_dead_row(new, expected):
     assert weakens(content(make()), content(new)) is expected
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (None, make(), False),
+        (make(), make(title="x"), False),
+        (make_win(), make_untested(), False),
+        (make_win(), make(), True),
+        (make_untested(), make(), True),
+        (make(cause_class="abandoned"), make_untested(), True),
+        (make(), make(cause_class="abandoned"), True),
+        (make(), make(scope={"m": "1", "envelope": ["fused_megakernel"], "grid": "136"}), True),
+    ],
+)
+def test_which_changes_lead_to_dead_or_away_from_it(old, new, expected):
+    assert turns_dead(old and content(old), content(new)) is expected
+
+
+def test_joining_adds_what_was_measured_and_keeps_the_words():
+    into, same = content(make()), content(make(numbers=parse_numbers("+3%"), approaches=["TMA"], mechanism="other"))
+    both = joined(into, same)
+    assert (both["mechanism"], both["verdict"]) == (into["mechanism"], "DEAD")
+    assert both["approaches"] == [*into["approaches"], "TMA"]
+    assert [number["text"] for number in both["numbers"]] == [n["text"] for n in into["numbers"]] + ["+3%"]
+    assert joined(both, same) == both
+    other = joined(into, content(make_win()))
+    assert {number["role"] for number in other["numbers"][len(into["numbers"]) :]} == {"data_point"}
+
+
 def test_nobody_accepts_what_they_had_a_hand_in():
     def codes(person, **facts):
         return [reason.code for reason in may_accept(person, proposer="ann", **facts)]
@@ -319,8 +349,8 @@ def test_nobody_accepts_what_they_had_a_hand_in():
     assert codes("ann") == ["own_proposal"]
     assert codes("rob", authors_since_head={"rob"}) == ["author"]
     assert codes("rob", accepted_by=["rob"]) == ["already_accepted"]
-    assert codes("rob", open_spec_authors=["rob"]) == []
-    assert codes("rob", open_spec_authors=["rob"], disarms=True) == ["interested"]
+    assert codes("rob", recused={"rob"}) == ["recused"]
+    assert codes("rob", interested=["rob"]) == ["interested"]
     assert codes("ann", authors_since_head=["ann"]) == ["own_proposal", "author"]
 
 

@@ -97,20 +97,27 @@ def acceptors_needed(old: dict[str, Any] | None, new: dict[str, Any]) -> int:
     return 2 if turned or weakens(old, new) else 1
 
 
+def turns_dead(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
+    """Say whether a change leads to DEAD, away from it, or disarms a blocking DEAD row: whoever has an open spec that
+    adopts the lever has an interest in it. A new row changes nothing that stood before.
+    """
+    return old is not None and ((old["verdict"] == DEAD) != (new["verdict"] == DEAD) or weakens(old, new))
+
+
 def may_accept(
     person: Hashable,
     *,
     proposer: Hashable,
     authors_since_head: Collection[Hashable] = (),
     accepted_by: Collection[Hashable] = (),
-    open_spec_authors: Collection[Hashable] = (),
-    disarms: bool = False,
+    recused: Collection[Hashable] = (),
+    interested: Collection[Hashable] = (),
 ) -> list[Reason]:
     """Return why `person` may not accept a proposal; empty when nothing stands against it.
 
     `authors_since_head`: who wrote a revision of the row since its last accepted head. `accepted_by`: who
-    accepted this proposal already. `open_spec_authors`: authors of open specs on the row's lever, who may
-    not disarm a DEAD row (`disarms`, see `weakens`). Roles are the caller's matter.
+    accepted this proposal already. `recused`: who stands aside. `interested`: authors of open specs that adopt the
+    row's lever, where the change `turns_dead`. Roles are the caller's matter.
     """
     reasons = []
     if person == proposer:
@@ -120,10 +127,35 @@ def may_accept(
         reasons.append(Reason("author", "", sentence))
     if person in accepted_by:
         reasons.append(Reason("already_accepted", "", "You accepted this proposal already; a second person must."))
-    if disarms and person in open_spec_authors:
-        sentence = "You have an open spec on this lever, so you may not accept that its DEAD row is weakened."
+    if person in recused:
+        reasons.append(Reason("recused", "", "You stand aside from this proposal; you no longer decide it."))
+    if person in interested:
+        sentence = "You have an open spec that adopts this lever, so you may not accept a change from or to DEAD of it."
         reasons.append(Reason("interested", "", sentence))
     return reasons
+
+
+# --- joining two rows ---
+
+JOINED = ("numbers", "approaches", "sources")
+
+
+def joined(into: dict[str, Any], taken: dict[str, Any]) -> dict[str, Any]:
+    """Return the content of row `into` with the numbers, approaches and sources of `taken` added to its own.
+
+    Words stay those of `into`; the other row keeps its own. The verdict numbers and bounds of a row with another
+    verdict come in as data points of related work: they don't speak for this verdict.
+    """
+    content = dict(into)
+    same = into["verdict"] == taken["verdict"]
+    for field in JOINED:
+        added = [
+            item if same or field != "numbers" else {**item, "role": "data_point"}
+            for item in taken[field]
+            if item not in into[field]
+        ]
+        content[field] = [*into[field], *(item for item in added if item not in into[field])]
+    return content
 
 
 # --- showing changes ---
