@@ -46,6 +46,11 @@ _BRITISH = (
 )
 
 
+def plain_signs(text: str) -> str:
+    """Return `text` with its micro, minus and multiplication signs in plain spelling, character for character."""
+    return text.translate(_FOLD)
+
+
 def fold(text: str) -> str:
     """Return `text` with its micro, minus and multiplication signs and compatibility letters in plain
     spelling.
@@ -57,6 +62,12 @@ def fold_warps(text: str) -> str:
     """Rewrite `nwarps=7`, `7w` and `7 warps` to `7-warp`. Expects folded text."""
     text = _WARPS_AFTER.sub(lambda found: f"{found.group(1) or found.group(2)}-warp", text)
     return _WARPS_BEFORE.sub(lambda found: f"{found.group(1)}-warp", text)
+
+
+def warp_counts(text: str) -> list[tuple[int, int, str]]:
+    """Return (start, end, count) of every `nwarps=7`, `7w` and `7 warps` in text with plain signs."""
+    found = [*_WARPS_AFTER.finditer(text), *_WARPS_BEFORE.finditer(text)]
+    return [(match.start(), match.end(), next(filter(None, match.groups()))) for match in found]
 
 
 def _close(gap: re.Match[str]) -> str:

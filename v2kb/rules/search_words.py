@@ -34,8 +34,8 @@ _PERCENTS = re.compile(
     r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)%?(?:-|\.\.\.?|…)([+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%"
 )
 _ONLY_PERCENT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?%")
-_UNIT = re.compile(r"(?<=[0-9])(?=(?:[mun]s|[TGM]B/s|[kKMG]i?B|TFLOPS)(?![A-Za-z0-9_]))")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
+UNIT = re.compile(r"(?<=[0-9])(?=(?:[mun]s|[TGM]B/s|[kKMG]i?B|TFLOPS)(?![A-Za-z0-9_]))")
+CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
 _SEPARATORS = re.compile(r"[\W_]+")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}", re.ASCII)
 _ENDINGS = ("ings", "ing", "ed", "es", "s")
@@ -73,14 +73,14 @@ def words(text: str) -> list[Word]:
     Between figures, "to" is an arrow.
     """
     plain = _EQUALS.sub("=", fold_warps(fold(_TO.sub("‑", _ARROW.sub("‑", str(text))))))
-    plain = _UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
+    plain = UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
     found = []
     for typed in _WORD.findall(plain):
         bare = typed.strip(".:!?")
         if _ONLY_PERCENT.fullmatch(bare):
             found.append(Word(typed, percent_key(bare), ()))
         elif whole := lever_key(typed)[:MAX_ATOM_CHARS]:
-            pieces = _SEPARATORS.split(_CAMEL.sub(" ", typed))
+            pieces = _SEPARATORS.split(CAMEL.sub(" ", typed))
             atoms = tuple(atom[:MAX_ATOM_CHARS] for piece in pieces if (atom := lever_key(piece)))
             found.append(Word(typed, whole, atoms or (whole,)))
     return found
@@ -93,7 +93,8 @@ def document_words(text: str) -> tuple[str, str]:
     for word in words(text):
         if len(word.atoms) > 1:
             wholes.setdefault(word.whole)
-        wholes.update(dict.fromkeys(_percentages(fold(word.text))))
+        for _, _, keys in percentages(fold(word.text)):
+            wholes.update(dict.fromkeys(keys))
         atoms += word.atoms or _number_atoms(word.text)
     return " ".join(atoms), " ".join(wholes)
 
@@ -104,13 +105,16 @@ def percent_key(text: str) -> str:
     return _percent_keys(found[1], found[2])[-1] if found else ""
 
 
-def _percentages(text: str) -> Iterator[str]:
-    """Keys of all percentages in folded text; both ends of a range count: `+11-17%` is `+11%` and `+17%`."""
+def percentages(text: str) -> Iterator[tuple[int, int, list[str]]]:
+    """(start, end, keys) of every percentage in folded text; `+11-17%` has +11% and +17%."""
     for found in _PERCENT.finditer(text):
-        yield from _percent_keys(found[1], found[2])
+        yield found.start(), found.end(), _percent_keys(found[1], found[2])
     for found in _PERCENTS.finditer(text):
-        yield from _percent_keys(found[1], found[2])
-        yield from _percent_keys(found[3] or found[1], found[4])
+        yield (
+            found.start(),
+            found.end(),
+            _percent_keys(found[1], found[2]) + _percent_keys(found[3] or found[1], found[4]),
+        )
 
 
 def _percent_keys(sign: str | None, figure: str) -> list[str]:
