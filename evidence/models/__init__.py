@@ -6,6 +6,7 @@ from evidence.models.proposal import Proposal, ProposalClaim, ProposalDecision
 from evidence.models.receipt import RunReceipt
 from evidence.models.row import CodeSeries, EvidenceRevision, EvidenceRow, Flag, Supersession, Verdict
 from evidence.models.saved import SavedSearch
+from evidence.models.term import Term, TermAlias
 from evidence.models.vector import RowVector
 from evidence.models.watch import RowBounds, RowSubscription
 
@@ -34,5 +35,7 @@ __all__ = [
     "RunReceipt",
     "SavedSearch",
     "Supersession",
+    "Term",
+    "TermAlias",
     "Verdict",
 ]

@@ -9,11 +9,19 @@ class Lever(models.Model):
     name = models.CharField(max_length=200, unique=True)
     description = models.TextField(blank=True)
     parent = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="children")
+    # A merged lever is archived and stays where it was: its rows, and those above it, count for the other one too.
+    merged_into = models.ForeignKey("self", null=True, blank=True, on_delete=models.PROTECT, related_name="merged")
     archived_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
         ordering = ["name"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(merged_into__isnull=True) | models.Q(archived_at__isnull=False),
+                name="merged_lever_is_archived",
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
