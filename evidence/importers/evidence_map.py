@@ -19,6 +19,7 @@ from references.importers.tables import Row
 from v2kb.rules.evidence import DEAD, UNTESTED
 from v2kb.rules.names import lever_slug
 from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.words import counted
 
 MAX_TITLE_CHARS = 300
 MAX_GUIDELINE_TITLE = 160
@@ -102,7 +103,7 @@ def _rows(
     width = len(table.table.header)
     for line in table.table.rows:
         if len(line.cells) != width:
-            message = f"{len(line.cells)} cells where the header has {width}."
+            message = f"{counted(len(line.cells), 'cell')} where the header has {width}."
             fix = "Write every cell between pipes; a pipe inside a cell is written \\|."
             problems.append(MapProblem(line.line, "", "evidence.import.cells", message, fix))
             continue

@@ -24,6 +24,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.rules.names import lever_key
 from v2kb.rules.sizes import too_much_text
+from v2kb.rules.words import counted
 
 MAX_MAP_BYTES = 1024 * 1024
 MAX_NAME_CHARS = 200
@@ -207,10 +208,9 @@ def _unfit(rows: list[ComparedRow]) -> list[MapProblem]:
 
 def _unreadable(problems: list[MapProblem]) -> Refusal:
     first = problems[0]
-    count = "1 line" if len(problems) == 1 else f"{len(problems)} lines"
     return Refusal(
         "evidence.import_unreadable",
-        f"{count} can't be read, the first in {first.place}: {first.message}",
+        f"{counted(len(problems), 'line')} can't be read, the first in {first.place}: {first.message}",
         field="file",
         fix=first.fix,
         problems=[

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from references.importers.markdown import Block, Section, plain_text
 from references.importers.tables import Table, is_delimiter, split_row
 from v2kb.rules.evidence import DEAD, UNTESTED, WIN
+from v2kb.rules.words import counted
 
 
 @dataclass(frozen=True)
@@ -184,6 +185,6 @@ def _broken(block: Block) -> MapProblem | None:
         block.start_line,
         "",
         "evidence.import.broken_table",
-        f"The table's header has {len(header)} cells, the line under it {width}.",
+        f"The table's header has {counted(len(header), 'cell')}, the line under it {width}.",
         "Give both the same number of cells.",
     )

@@ -15,6 +15,7 @@ from v2kb.core.errors import Refusal
 from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.names import lever_slug
+from v2kb.rules.words import counted
 
 __all__ = ["BaselineReport", "BaselineRow", "import_baseline", "lock_for_import"]
 
@@ -34,14 +35,14 @@ class BaselineReport:
     def summary(self) -> str:
         """One sentence with the counts."""
         parts = [
-            f"{len(self.added)} rows added",
-            f"{len(self.proposed)} changes proposed",
+            f"{counted(len(self.added), 'row')} added",
+            f"{counted(len(self.proposed), 'change')} proposed",
             f"{len(self.unchanged)} unchanged",
         ]
         if self.kept:
             parts.append(f"{len(self.kept)} left as they are")
         if self.levers:
-            parts.append(f"{len(self.levers)} levers added")
+            parts.append(f"{counted(len(self.levers), 'lever')} added")
         return ", ".join(parts)
 
 

@@ -14,6 +14,7 @@ from references.models import Document, Section
 from references.policies import require_import
 from references.services.documents import PreparedDocument, PreparedSection, PreparedSnapshot, save_documents
 from v2kb.core.actor import Actor
+from v2kb.rules.words import counted
 
 MAX_NOTE_CHARS = 300
 NEW, CHANGED, UNCHANGED, REFUSED, SKIPPED = "new", "changed", "unchanged", "refused", "skipped"
@@ -21,7 +22,9 @@ NEW, CHANGED, UNCHANGED, REFUSED, SKIPPED = "new", "changed", "unchanged", "refu
 
 @dataclass
 class ImportLine:
-    """What happens to one file. `notes` are worth reading and block nothing; `fix` says what to do about a refusal."""
+    """What happens to one file. `is_stored`: the document exists already; `notes` are worth reading and block nothing;
+    `fix` says what to do about a refusal.
+    """
 
     path: str
     state: str
@@ -31,6 +34,7 @@ class ImportLine:
     code: str = ""
     message: str = ""
     fix: str = ""
+    is_stored: bool = False
     notes: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
 
@@ -112,6 +116,7 @@ def _plan(files: Files) -> tuple[ImportReport, list[PreparedDocument]]:
             lines.append(_refused(path, slugs[path], message, code="document.same_name", fix="Rename one of them."))
             continue
         line, ready = _plan_one(path, slugs[path], text, document, heads.get(slugs[path], []))
+        line.is_stored = document is not None
         lines.append(line)
         if ready:
             prepared.append(ready)
@@ -209,7 +214,7 @@ def _notes(path: str, document: Document | None, head: list[Section], prepared: 
         snapshot = prepared.snapshot
         notes.append(
             f"Upstream snapshot {snapshot.repository} {snapshot.branch} @ {snapshot.commit}: "
-            f"{len(snapshot.kernels)} kernels, {len(snapshot.families)} families"
+            f"{counted(len(snapshot.kernels), 'kernel')}, {counted(len(snapshot.families), 'family', 'families')}"
         )
     if document is None:
         return notes

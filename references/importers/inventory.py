@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 
 from references.importers.markdown import Document, plain_text
 from references.importers.tables import Row, Table
+from v2kb.rules.words import counted
 
 _FILE = re.compile(r"[\w./<>-]+\.(?:cuh|cu|hpp|h|cc|cpp|py)\b")
 _FAMILY = re.compile(r"^([A-E])\b\s*(.*)$", re.DOTALL)
@@ -113,9 +114,9 @@ def _read_row(row: Row, columns: _Columns, unread: list[Unread]) -> list[Kernel]
     arities = _arities(cells[columns.arity], fail) if columns.arity is not None else []
     if task.is_task:
         _check_task(task, arities, cells[columns.kernel], fail)
-    names_per = _share(task.names, len(groups), "task types", cells[columns.kernel], fail)
-    ids_per = _share(task.ids, len(groups), "task ids", cells[columns.kernel], fail)
-    arities_per = _share(arities, len(groups), "arities", cells[columns.kernel], fail)
+    names_per = _share(task.names, len(groups), "task type", cells[columns.kernel], fail)
+    ids_per = _share(task.ids, len(groups), "task id", cells[columns.kernel], fail)
+    arities_per = _share(arities, len(groups), "arity", cells[columns.kernel], fail)
     kernels = []
     for index, (name, files, note) in enumerate(groups):
         notes = [text for text in (note, family_note, task.note) if text]
@@ -219,7 +220,7 @@ def _check_task(task: _Task, arities: list[tuple[int, int]], name: str, fail) ->
     if not arities:
         fail(name, "the task has no arity")
     elif task.ids and len(arities) != len(task.ids):
-        fail(name, f"{len(task.ids)} task ids and {len(arities)} arities")
+        fail(name, f"{counted(len(task.ids), 'task id')} and {counted(len(arities), 'arity', 'arities')}")
 
 
 def _share(values: list, kernels: int, what: str, text: str, fail) -> list[list]:
@@ -228,5 +229,6 @@ def _share(values: list, kernels: int, what: str, text: str, fail) -> list[list]
         return [values] * kernels
     if len(values) == kernels:
         return [[value] for value in values]
-    fail(text, f"{len(values)} {what} for {kernels} kernels: which belongs to which is not said")
+    many = {"arity": "arities"}.get(what, "")
+    fail(text, f"{counted(len(values), what, many)} for {kernels} kernels: which belongs to which is not said")
     return [values] * kernels

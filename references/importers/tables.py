@@ -3,6 +3,8 @@
 import re
 from dataclasses import dataclass, field
 
+from v2kb.rules.words import counted
+
 _DELIMITER_CELL = re.compile(r":?-+:?")
 
 
@@ -136,5 +138,5 @@ def read_table(lines: list[str], start: int, end: int) -> Table | None:
         cells = split_row(lines[index], width)
         rows.append(Row(line=index + 1, cells=cells))
         if len(cells) != width:
-            problems.append(f"line {index + 1}: {len(cells)} cells where the header has {width}")
+            problems.append(f"line {index + 1}: {counted(len(cells), 'cell')} where the header has {width}")
     return Table(header=header, rows=rows, start_line=start + 1, end_line=end, problems=problems)

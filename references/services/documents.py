@@ -13,6 +13,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
 from v2kb.core.values import check_text
+from v2kb.rules.words import counted
 
 MAX_TITLE_CHARS = 300
 MAX_SOURCE_CHARS = 300
@@ -121,7 +122,7 @@ def _save_document(actor: Actor, prepared: PreparedDocument, source: str) -> Doc
         actor,
         "document.imported",
         document,
-        f"{document.slug}: revision {revision.number} with {len(prepared.sections)} sections",
+        f"{document.slug}: revision {revision.number} with {counted(len(prepared.sections), 'section')}",
         before={"revision": before.number, "hash": before.content_hash} if before else None,
         after={"revision": revision.number, "hash": revision.content_hash, "source": source},
     )

@@ -36,6 +36,7 @@ def snapshot_detail(request: HttpRequest, pk: int) -> HttpResponse:
         "snapshot": snapshot,
         "document": snapshot.document_revision.document,
         "families": _families(snapshot),
+        "described": {family.letter for family in snapshot.families.all()},
         "kernels": list(snapshot.kernels.all()),
         "panels": panels_of(request, snapshot),
     }
@@ -43,12 +44,12 @@ def snapshot_detail(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _families(snapshot: UpstreamSnapshot) -> list[dict]:
-    """Families with the names of their kernels and the address of the section that describes them."""
+    """Families with their kernels and the address of the section that describes them."""
     revision = snapshot.document_revision
     return [
         {
             "family": family,
-            "kernels": [kernel.name for kernel in snapshot.kernels.all() if kernel.family == family.letter],
+            "kernels": [kernel for kernel in snapshot.kernels.all() if kernel.family == family.letter],
             "url": selectors.section_url(revision.document.slug, family.anchor, revision.number)
             if family.anchor
             else "",

@@ -146,7 +146,7 @@ def test_everything_that_can_not_be_read_is_listed():
         (PROSE.replace("| Family |", "| Kind |"), "no table has a column for kernels and one for families"),
         (PROSE + "\n## Family A — again\n", "family A is described twice"),
         (PROSE + "\n## Family X — unknown\n", "families go from A to E"),
-        (PROSE.replace("(7/8)", "(7)"), "1 task ids and 2 arities"),
+        (PROSE.replace("(7/8)", "(7)"), "1 task id and 2 arities"),
         (PROSE.replace("12 / 13", "12 / 13 / 14"), "3 task ids for 2 kernels"),
         ("", "no table has a column"),
     ],

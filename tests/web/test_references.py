@@ -141,7 +141,7 @@ def test_a_document_page_shows_contents_tables_checklists_and_citations(sign_in,
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html
     assert "<script>alert" not in html
     assert "<code>a|b</code>" in html
-    assert "line 10: 1 cells where the header has 2" in html
+    assert "line 10: 1 cell where the header has 2" in html
     assert 'aria-label="done"' in html
     assert 'aria-label="not done"' in html
     assert "int pages = 14;" in html
@@ -177,6 +177,36 @@ def test_front_matter_that_can_not_be_read_is_said_in_the_preview_and_shown_as_t
     html = text_of(client.get("/references/documents/rules/"))
     assert "name: probe-rules\ntags: [sm_100" in html
     assert "<dt>name</dt>" not in html
+
+
+def test_titles_are_links_and_counts_agree_with_their_nouns(sign_in, documents, system):
+    client = sign_in("curator")
+    snapshot = UpstreamSnapshot.objects.get()
+    catalogue = snapshot.document_revision.document
+    html = text_of(client.get(snapshot.get_absolute_url()))
+    assert f'<a href="#kernel-0">{snapshot.kernels.get().name}</a>' in html
+    assert 'id="kernel-0"' in html
+    assert '<a href="#family-A">A</a>' in html
+    assert f'<a href="/references/documents/catalogue/r1/{snapshot.families.get().anchor}/">ring pipeline</a>' in html
+    guidelines = text_of(client.get("/references/guidelines/"))
+    assert '<a href="/references/documents/rules/s/memory/">No baselines</a>' in guidelines
+    assert '<a href="/references/documents/rules/">House rules</a>' in guidelines
+    section = text_of(client.get("/references/documents/rules/s/memory/"))
+    assert '<a href="/references/documents/rules/">House rules</a>, lines 17–21' in section
+    again = client.post("/references/import/", {"files": [upload("rules.md", RULES), upload("new.md", "# New")]}).url
+    preview = text_of(client.get(again))
+    assert '<a href="/references/documents/rules/">House rules</a>' in preview
+    assert "<td>New<" in preview
+    assert "1 kernel, 1 family" in text_of(
+        client.get(client.post("/references/import/", {"files": upload("other.md", CATALOGUE)}).url)
+    )
+    assert "revision 1 with 2 sections" in text_of(client.get(catalogue.get_absolute_url()))
+    assert "line 1</span>" in text_of(client.get(_imported(client, "one.md", "# One")))
+
+
+def _imported(client, name, text):
+    client.post(client.post("/references/import/", {"files": upload(name, text)}).url)
+    return f"/references/documents/{name.removesuffix('.md')}/"
 
 
 def test_an_older_revision_says_so_and_the_newer_one_marks_what_changed(sign_in, documents, system):
@@ -277,7 +307,7 @@ def test_a_curator_uploads_previews_and_imports(sign_in):
     preview = client.get(response.url)
     html = text_of(preview)
     assert "1 new, 0 changed, 0 unchanged, 0 refused, 1 skipped" in html
-    assert "line 10: 1 cells" in html
+    assert "line 10: 1 cell where" in html
     assert Document.objects.count() == 0
     done = client.post(response.url, follow=True)
     assert "Imported: 1 new" in text_of(done)

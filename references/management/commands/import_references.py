@@ -10,6 +10,7 @@ from references.importers.documents import ImportLine, import_documents
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.core.models import User
+from v2kb.rules.words import counted
 
 
 class Command(BaseCommand):
@@ -44,7 +45,7 @@ class Command(BaseCommand):
         return Actor.of_user(user, "cli")
 
     def _write_line(self, line: ImportLine) -> None:
-        name = f" as {line.slug}, {line.sections} sections" if line.sections else ""
+        name = f" as {line.slug}, {counted(line.sections, 'section')}" if line.sections else ""
         reason = f": {line.message} {line.fix}".rstrip() if line.message else ""
         self.stdout.write(f"{line.state:<10} {line.path}{name}{reason}")
         for note in line.notes:
