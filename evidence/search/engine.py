@@ -188,16 +188,14 @@ class _Search:
         scores = np.zeros(len(places))
         if not len(places):
             return scores
-        at = {place: position for position, place in enumerate(places.tolist())}
-        for titles in (False, True):
-            found = self.backend.scores(Kind.ROW, wanted, titles=titles)
-            scored = self._places(np.fromiter(found, np.int64, len(found)))
-            for place, row_id in zip(scored.tolist(), self.held.ids[scored].tolist(), strict=True):
-                if place in at:
-                    scores[at[place]] += IN_TITLE + found[row_id] if titles else found[row_id]
-        if len(places) > self.backend.ranked_at_most:
-            self.ranked = int((scores > 0).sum())
-        return scores
+        ids = self.held.ids[places]
+        in_title = np.isin(ids, self.backend.match(Kind.ROW, wanted, titles=True))
+        most = self.backend.ranked_at_most
+        newest = np.argsort(ids)[-most:]
+        scores[newest] = self.backend.scores(Kind.ROW, wanted, ids[newest])
+        if len(places) > most:
+            self.ranked = most
+        return scores + in_title * IN_TITLE
 
     def _levers(self) -> None:
         if len(lever_key(self._typed)) >= MIN_LEVER_CHARS and (ids := lever_ids(self._typed)):
@@ -253,10 +251,9 @@ class _Search:
         if not len(places):
             return
         either = Either(tuple(part for text in texts if (part := expression_of([text])) is not None))
-        words_score = self.backend.scores(Kind.ROW, either)
-        scores = held[places] * 1000 + np.array(
-            [words_score.get(row_id, 0.0) for row_id in self.held.ids[places].tolist()]
-        )
+        scores = held[places] * 1000
+        newest = np.argsort(self.held.ids[places])[-self.backend.ranked_at_most :]
+        scores[newest] += self.backend.scores(Kind.ROW, either, self.held.ids[places[newest]])
         best = np.argsort(-scores, kind="stable")[:SOME_WORDS_LIMIT]
         for count in sorted(set(held[places[best]].tolist()), reverse=True):
             at = best[held[places[best]] == count]

@@ -1,6 +1,7 @@
 """The two backends. Both answer: which ids match, which of them are best, which known words look like this one."""
 
 from abc import ABC, abstractmethod
+from itertools import pairwise
 
 import numpy as np
 from django.db import connections
@@ -27,12 +28,20 @@ class SearchIndex(ABC):
         self.using = using
 
     @abstractmethod
-    def match(self, kind: Kind, wanted: Expression, unwanted: Expression | None = None) -> np.ndarray:
-        """Ids (int64, ascending, shape (n,)) of all things of a kind that match `wanted` and not `unwanted`."""
+    def match(
+        self, kind: Kind, wanted: Expression, unwanted: Expression | None = None, *, titles: bool = False
+    ) -> np.ndarray:
+        """Ids (int64, ascending, shape (n,)) of all things of a kind that match `wanted` and not `unwanted`.
+
+        With `titles` the title alone is asked.
+        """
 
     @abstractmethod
-    def scores(self, kind: Kind, wanted: Expression, *, titles: bool = False) -> dict[int, float]:
-        """Id -> score (more is better) of the newest `ranked_at_most` matches; `titles` asks of titles alone."""
+    def scores(self, kind: Kind, wanted: Expression, ids: np.ndarray) -> np.ndarray:
+        """The scores (float, more is better, shape (n,)) of some matches, whose `ids` ascend.
+
+        For at most `ranked_at_most` of them: give the newest.
+        """
 
     @abstractmethod
     def _similar(self, word: str) -> list[str]:
@@ -52,10 +61,6 @@ class SearchIndex(ABC):
             return cursor.fetchall()
 
 
-def _ids(text: str | None) -> np.ndarray:
-    return np.fromstring(text, dtype=np.int64, sep=",") if text else np.empty(0, dtype=np.int64)
-
-
 def trigrams(word: str) -> list[str]:
     """The trigrams of a word between two marks for its ends, without repeats."""
     padded = f"__{word}_"
@@ -67,8 +72,8 @@ class SqliteIndex(SearchIndex):
 
     ranked_at_most = 5000
 
-    def match(self, kind, wanted, unwanted=None):
-        asked = self.render(wanted)
+    def match(self, kind, wanted, unwanted=None, *, titles=False):
+        asked = self.render(wanted) if not titles else f"title : ({self.render(wanted, columns='')})"
         if unwanted is not None:
             asked = f"({asked}) NOT ({self.render(unwanted)})"
         first, last = kind.ids
@@ -76,17 +81,20 @@ class SqliteIndex(SearchIndex):
             "SELECT group_concat(rowid - %s) FROM core_search_fts WHERE core_search_fts MATCH %s"
             " AND rowid BETWEEN %s AND %s"
         )
-        return _ids(self._rows(sql, [first, asked, first, last])[0][0])
+        found = self._rows(sql, [first, asked, first, last])[0][0]
+        return np.fromstring(found or "", dtype=np.int64, sep=",")
 
-    def scores(self, kind, wanted, *, titles=False):
-        first, last = kind.ids
-        asked = f"title : ({self.render(wanted, columns='')})" if titles else self.render(wanted)
+    def scores(self, kind, wanted, ids):
+        if not len(ids):
+            return np.zeros(0)
+        first = kind.entry_id(0)
         sql = (
             f"SELECT rowid - %s, -bm25(core_search_fts, {TITLE_WEIGHT}, {BODY_WEIGHT}, {WHOLE_WEIGHT})"
             " FROM core_search_fts WHERE core_search_fts MATCH %s AND rowid BETWEEN %s AND %s"
-            " ORDER BY rowid DESC LIMIT %s"
         )
-        return dict(self._rows(sql, [first, asked, first, last, self.ranked_at_most]))
+        ends = [kind.entry_id(int(ids[0])), kind.entry_id(int(ids[-1]))]
+        found = np.array(self._rows(sql, [first, self.render(wanted), *ends]), float).reshape(-1, 2)
+        return _aligned(ids, found[:, 0].astype(np.int64), found[:, 1])
 
     def _similar(self, word):
         asked = " OR ".join(f'"{trigram}"' for trigram in trigrams(word))
@@ -110,30 +118,30 @@ class SqliteIndex(SearchIndex):
 
 
 class PostgresIndex(SearchIndex):
-    """A tsvector that the database builds from the entry (title A, whole B, text D), a GIN index, pg_trgm for words."""
+    """A tsvector that the database builds from the entry, a GIN index, pg_trgm for words.
+
+    Beside each atom (title A, text D) the vector holds what lets GIN answer without a look at the vector: wholes as
+    `=cpasync`, neighbours as `+cp.async`, and those of the title again as `^cp` and `^+cp.async`.
+    """
 
     ranked_at_most = 2000
 
-    def match(self, kind, wanted, unwanted=None):
-        asked = self.render(wanted)
+    def match(self, kind, wanted, unwanted=None, *, titles=False):
+        asked = self.render(wanted, titles)
         if unwanted is not None:
             asked = f"({asked}) & !({self.render(unwanted)})"
-        first, last = kind.ids
-        sql = (
-            "SELECT string_agg((id - %s)::text, ',' ORDER BY id) FROM core_searchentry"
-            " WHERE vector @@ %s::tsquery AND id BETWEEN %s AND %s"
-        )
-        return _ids(self._rows(sql, [first, asked, first, last])[0][0])
+        found = self._rows("SELECT v2kb_search(%s::tsquery, %s, %s)", [asked, *kind.ids])[0][0]
+        return np.sort(np.frombuffer(found or b"", dtype=">i8").astype(np.int64) - kind.entry_id(0))
 
-    def scores(self, kind, wanted, *, titles=False):
-        first, last = kind.ids
-        asked = self.render(wanted, "A" if titles else "")
+    def scores(self, kind, wanted, ids):
         sql = (
-            "SELECT id - %s, ts_rank_cd('{0.2, 0.2, 0.6, 1.0}', vector, asked) FROM ("
-            " SELECT id, vector, asked FROM core_searchentry, (SELECT %s::tsquery AS asked) AS query"
-            " WHERE vector @@ asked AND id BETWEEN %s AND %s ORDER BY id DESC LIMIT %s) AS newest"
+            "SELECT id - %s, ts_rank_cd('{0.2, 0.2, 0.6, 1.0}', vector, %s::tsquery) FROM core_searchentry"
+            " WHERE id = ANY(%s)"
         )
-        return dict(self._rows(sql, [first, asked, first, last, self.ranked_at_most]))
+        entries = [kind.entry_id(pk) for pk in ids.tolist()]
+        rows = self._rows(sql, [kind.entry_id(0), self.render_for_rank(wanted), entries])
+        found = np.array(rows, float).reshape(-1, 2)
+        return _aligned(ids, found[:, 0].astype(np.int64), found[:, 1])
 
     def _similar(self, word):
         self._rows("SELECT set_limit(%s)", [WORD_SIMILARITY])
@@ -143,23 +151,63 @@ class PostgresIndex(SearchIndex):
         )
         return [found for (found,) in self._rows(sql, [word, len(word) - 2, len(word) + 2, word, WORD_CANDIDATES])]
 
-    def render(self, wanted: Expression, weights: str = "") -> str:
-        """A tsquery. A phrase stands in the title or in the text, never across."""
+    def render(self, wanted: Expression, titles: bool = False) -> str:
+        """A tsquery that finds. A phrase stands in the title or in the text, never across.
+
+        Only a phrase of three atoms or more sends the database from the index to the vectors, for those entries alone
+        that hold all its pairs.
+        """
+        mark = "^" if titles else ""
         match wanted:
+            case Phrase((atom,), prefix):
+                return _lexeme(mark + atom, prefix)
             case Phrase(atoms, prefix):
-                places = [weights] if weights else (["A", "D"] if len(atoms) > 1 else ["AD"])
-                return " | ".join(f"({_tsphrase(atoms, prefix, place)})" for place in places)
+                pairs = [f"{mark}+{one}.{two}" for one, two in pairwise(atoms)]
+                found = " & ".join(_lexeme(pair, prefix and pair is pairs[-1]) for pair in pairs)
+                if len(atoms) == 2:
+                    return found
+                places = " | ".join(_neighbours(atoms, prefix, place) for place in ("A" if titles else "AD"))
+                return f"{found} & ({places})"
             case Whole(token, prefix):
-                return f"'{token}':{'*' if prefix else ''}{weights or 'B'}"
+                return _lexeme(("^" if titles else "=") + token, prefix)
             case All(parts):
-                return " & ".join(f"({self.render(part, weights)})" for part in parts)
+                return " & ".join(f"({self.render(part, titles)})" for part in parts)
             case Either(parts):
-                return " | ".join(f"({self.render(part, weights)})" for part in parts)
+                return " | ".join(f"({self.render(part, titles)})" for part in parts)
+
+    def render_for_rank(self, wanted: Expression) -> str:
+        """The tsquery that ranks: of atoms and wholes, which have places and weights."""
+        match wanted:
+            case Phrase((atom,), prefix):
+                return _lexeme(atom, prefix)
+            case Phrase(atoms, prefix):
+                return " | ".join(_neighbours(atoms, prefix, place) for place in "AD")
+            case Whole(token, prefix):
+                return _lexeme(f"={token}", prefix)
+            case All(parts):
+                return " & ".join(f"({self.render_for_rank(part)})" for part in parts)
+            case Either(parts):
+                return " | ".join(f"({self.render_for_rank(part)})" for part in parts)
 
 
-def _tsphrase(atoms: tuple[str, ...], prefix: bool, weights: str) -> str:
-    marked = [f"'{atom}':{weights}" for atom in atoms[:-1]]
-    return " <-> ".join([*marked, f"'{atoms[-1]}':{'*' if prefix else ''}{weights}"])
+def _lexeme(word: str, prefix: bool = False, weight: str = "") -> str:
+    marks = ("*" if prefix else "") + weight
+    return f"'{word}':{marks}" if marks else f"'{word}'"
+
+
+def _neighbours(atoms: tuple[str, ...], prefix: bool, weight: str) -> str:
+    marked = [_lexeme(atom, weight=weight) for atom in atoms[:-1]]
+    return f"({' <-> '.join([*marked, _lexeme(atoms[-1], prefix, weight)])})"
+
+
+def _aligned(ids: np.ndarray, found: np.ndarray, scores: np.ndarray) -> np.ndarray:
+    """The scores of what was found, in the order of `ids`; nought for what was not."""
+    order = np.argsort(found)
+    places = np.searchsorted(found, ids, sorter=order).clip(max=max(len(found) - 1, 0))
+    if not len(found):
+        return np.zeros(len(ids))
+    at = order[places]
+    return np.where(found[at] == ids, scores[at], 0.0)
 
 
 def index(using: str = "default") -> SearchIndex:

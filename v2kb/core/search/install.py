@@ -34,20 +34,45 @@ SQLITE_TRIGGERS = {
 POSTGRES = (
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
     """
-    CREATE OR REPLACE FUNCTION v2kb_weighted_words(words text, weight text, apart integer) RETURNS tsvector
+    CREATE OR REPLACE FUNCTION v2kb_words(words text[], mark text, weight text) RETURNS tsvector
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
       SELECT coalesce(
-        string_agg(quote_literal(word) || ':' || least(place * apart, 16383) || weight, ' '), '')::tsvector
-      FROM unnest(string_to_array(words, ' ')) WITH ORDINALITY AS found(word, place) WHERE word <> ''
+        string_agg(quote_literal(mark || word) || ':' || least(place, 16383) || weight, ' '), '')::tsvector
+      FROM unnest(words) WITH ORDINALITY AS found(word, place)
     $$
     """,
     """
-    ALTER TABLE core_searchentry ADD COLUMN IF NOT EXISTS vector tsvector GENERATED ALWAYS AS (
-      v2kb_weighted_words(title, 'A', 1) || v2kb_weighted_words(whole, 'B', 2) || v2kb_weighted_words(body, 'D', 1)
+    CREATE OR REPLACE FUNCTION v2kb_pairs(words text[], mark text) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT coalesce(array_to_tsvector(array_agg(mark || one || '.' || two)), '')
+      FROM unnest(words, words[2:]) AS pair(one, two) WHERE two IS NOT NULL
+    $$
+    """,
+    """
+    CREATE OR REPLACE FUNCTION v2kb_vector(title text[], body text[], whole text[]) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+      SELECT v2kb_words(title, '', 'A') || v2kb_words(whole, '=', 'B') || v2kb_words(body, '', 'D')
+        || v2kb_pairs(title, '+') || v2kb_pairs(body, '+')
+        || strip(v2kb_words(title, '^', 'A')) || v2kb_pairs(title, '^+')
+    $$
+    """,
+    # Vectors go out of line, uncompressed: the bitmap of GIN is read from few pages, ranking unpacks nothing.
+    f"ALTER TABLE {ENTRY} SET (toast_tuple_target = 128)",
+    f"""
+    ALTER TABLE {ENTRY} ADD COLUMN IF NOT EXISTS vector tsvector GENERATED ALWAYS AS (
+      v2kb_vector(string_to_array(title, ' '), string_to_array(body, ' '), string_to_array(whole, ' '))
     ) STORED
     """,
-    "CREATE INDEX IF NOT EXISTS core_search_vector ON core_searchentry USING gin (vector)",
-    "CREATE INDEX IF NOT EXISTS core_search_word_trigrams ON core_searchword USING gin (word gin_trgm_ops)",
+    f"ALTER TABLE {ENTRY} ALTER COLUMN vector SET STORAGE EXTERNAL",
+    f"CREATE INDEX IF NOT EXISTS core_search_vector ON {ENTRY} USING gin (vector)",
+    # The planner takes vectors for cheap to read, and would read all of them for a word of many entries.
+    f"""
+    CREATE OR REPLACE FUNCTION v2kb_search(asked tsquery, first bigint, last bigint) RETURNS bytea
+    LANGUAGE sql STABLE SET enable_seqscan = off SET jit = off AS $$
+      SELECT string_agg(int8send(id), '') FROM {ENTRY} WHERE vector @@ asked AND id + 0 BETWEEN first AND last
+    $$
+    """,
+    f"CREATE INDEX IF NOT EXISTS core_search_word_trigrams ON {WORD} USING gin (word gin_trgm_ops)",
 )
 
 
