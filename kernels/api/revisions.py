@@ -171,9 +171,9 @@ class GateResultViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
     def get_queryset(self):
         return self.queryset.filter(revision=revision_of(self.kwargs["code"], self.kwargs["number"]))
 
-    @extend_schema(request=None, responses={201: GateResultSerializer})
+    @extend_schema(request=None, responses={201: GateResultSerializer, 200: GateResultSerializer})
     def create(self, request: Request, code: str, number: str) -> Response:
-        """Ask the gate now and keep the answer."""
+        """Ask the gate now and keep the answer; 200 with the newest one when it says the same on the same evidence."""
         read(Nothing, request)
-        stored = gate.evaluate_gate(actor_from_request(request, "api"), revision=revision_of(code, number))
-        return Response(GateResultSerializer(stored).data, status=201)
+        stored, is_new = gate.evaluate_gate(actor_from_request(request, "api"), revision=revision_of(code, number))
+        return Response(GateResultSerializer(stored).data, status=201 if is_new else 200)

@@ -259,7 +259,7 @@ class SpecViewSet(viewsets.GenericViewSet, mixins.ListModelMixin):
     def gate(self, request: Request, code: str) -> Response:
         """Ask the gate about a document, as if it were the next revision of this spec; nothing is stored."""
         spec = spec_of(code)
-        document = specs.pin_citations(posting.readable(read(PostedContent, request)["content"]))
+        document = posting.next_revision(spec, request.user, read(PostedContent, request)["content"])
         return Response(gate_preview(spec, document).as_document())
 
 

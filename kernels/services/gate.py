@@ -11,12 +11,19 @@ from v2kb.rules.canonical import content_hash
 
 
 def store_gate_result(revision: SpecRevision, *, lock: bool = False) -> tuple[GateResult, antiloop.GateResult]:
-    """Evaluate the gate of a revision and store what it said with its inputs. Part of a service's transaction."""
+    """Evaluate the gate of a revision and keep what it said with its inputs; what the newest kept result says already
+    is not kept twice. Part of a service's transaction that has locked the spec.
+    """
     snapshot = evidence_snapshot(revision.content, lock=lock)
     context = gate_context(revision.spec)
     result = antiloop.evaluate(revision.content, snapshot, context)
     document = result.as_document()
     inputs = inputs_document(revision.content, snapshot, context)
+    digest = content_hash({"revision": revision.content_hash, "result": document, "inputs": inputs})
+    newest = revision.gate_results.first()
+    said = (revision.content_hash, result.passed, digest)
+    if newest is not None and (newest.revision_hash, newest.passed, newest.content_hash) == said:
+        return newest, result
     stored = GateResult.objects.create(
         revision=revision,
         revision_hash=revision.content_hash,
@@ -24,17 +31,23 @@ def store_gate_result(revision: SpecRevision, *, lock: bool = False) -> tuple[Ga
         lines=document["lines"],
         inputs=inputs,
         gate_version=result.version,
-        content_hash=content_hash({"revision": revision.content_hash, "result": document, "inputs": inputs}),
+        content_hash=digest,
     )
     return stored, result
 
 
-@service("kernels.evaluate_gate")
-def evaluate_gate(actor: Actor, *, revision: SpecRevision) -> GateResult:
-    """Ask the gate about a revision and keep the answer."""
+@service("kernels.evaluate_gate", silent=True)
+def evaluate_gate(actor: Actor, *, revision: SpecRevision) -> tuple[GateResult, bool]:
+    """Ask the gate about a revision and keep the answer: (result, whether it is a new one).
+
+    The same answer on the same inputs is the newest result again, and leaves no activity.
+    """
     require_user(actor)
     Spec.objects.select_for_update().get(pk=revision.spec_id)  # an approval under way looks for the newest result
+    before = revision.gate_results.values_list("pk", flat=True).first()
     stored, result = store_gate_result(revision)
+    if stored.pk == before:
+        return stored, False
     record(
         actor,
         "kernels.evaluate_gate",
@@ -43,4 +56,4 @@ def evaluate_gate(actor: Actor, *, revision: SpecRevision) -> GateResult:
         after={"passed": stored.passed, "hash": stored.content_hash},
         rule_version=f"antiloop/{result.version}",
     )
-    return stored
+    return stored, True

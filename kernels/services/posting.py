@@ -4,9 +4,10 @@ from typing import Any
 
 from kernels import policies
 from kernels.models import Op, Spec, SpecDraft, SpecRevision
-from kernels.services.specs import create_spec, open_draft, rebase_draft, save_draft, save_revision
+from kernels.services.specs import create_spec, open_draft, pin_citations, rebase_draft, save_draft, save_revision
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, refuse_problems
+from v2kb.core.models import User
 from v2kb.core.service import service
 from v2kb.rules.spec_document import normalise
 
@@ -16,6 +17,18 @@ def readable(content: dict[str, Any]) -> dict[str, Any]:
     document, problems = normalise(content)
     refuse_problems("spec.unreadable", problems)
     return document
+
+
+def next_revision(spec: Spec, user: User, content: dict[str, Any]) -> dict[str, Any]:
+    """The document that a posted `content` would become: pinned, and without ops of its own with those of the user's
+    draft. Raises Refusal spec.unreadable.
+    """
+    document = readable(content)
+    if "ops" not in content:
+        draft = SpecDraft.objects.filter(spec=spec, user=user).first()
+        begun = draft.content if draft else spec.head.content if spec.head else {}
+        document["ops"] = begun.get("ops") or []
+    return pin_citations(document)
 
 
 @service("kernels.post_spec")

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -279,7 +280,9 @@ def gate_page(request: HttpRequest, code: str, number: int) -> HttpResponse:
 def gate_store(request: HttpRequest, code: str, number: int) -> HttpResponse:
     """Evaluate the gate and keep the result."""
     _, revision = _revision(code, number)
-    gate.evaluate_gate(actor_from_request(request), revision=revision)
+    _, is_new = gate.evaluate_gate(actor_from_request(request), revision=revision)
+    if not is_new:
+        messages.info(request, "The gate says what its newest stored result says, on the same evidence.")
     return redirect("kernels:spec_gate", code=code, number=number)
 
 

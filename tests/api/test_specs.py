@@ -142,6 +142,8 @@ def test_the_gate_says_the_same_in_preview_on_the_revision_and_stored(dora, spec
     assert preview["passed"] is now["passed"] is stored["passed"] is False
     assert preview["lines"] == now["lines"] == stored["lines"]
     assert dora.get(f"/specs/{spec}/revisions/1/gate-results/")["results"] == [stored]
+    assert dora.post(f"/specs/{spec}/revisions/1/gate-results/", status=200) == stored
+    assert dora.get(f"/specs/{spec}/revisions/1/gate-results/")["results"] == [stored]
 
 
 def test_a_dead_lever_needs_the_curators_signature(dora, api_of, row):

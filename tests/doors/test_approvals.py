@@ -66,7 +66,7 @@ def submitted():
     f.op()
     revision = f.saved_revision(f.spec_content(row))
     submit_spec(f.designer(), revision=revision)
-    gate = evaluate_gate(f.designer(), revision=revision)
+    gate, _ = evaluate_gate(f.designer(), revision=revision)
     assert gate.passed
     return revision, gate
 
@@ -78,7 +78,7 @@ def failing():
     f.op()
     revision = f.saved_revision(f.spec_content(row, citations=[]))
     submit_spec(f.designer(), revision=revision)
-    gate = evaluate_gate(f.designer(), revision=revision)
+    gate, _ = evaluate_gate(f.designer(), revision=revision)
     assert not gate.passed
     return revision, gate
 
@@ -125,13 +125,22 @@ def test_an_older_green_gate_is_no_ticket_when_the_newest_is_red(submitted, inse
     assert code_of(insert, revision, gate, f.reviewer().user) == "spec.gate_not_passed"
 
 
+def test_a_result_written_by_hand_is_not_taken_for_what_the_gate_says(failing):
+    revision, red = failing
+    red.pk, red._state.adding, red.passed = None, True, True
+    red.save()
+    take_position(f.reviewer(), revision=revision, aspect="correctness", position="approve")
+    assert not Approval.objects.exists()
+    assert not revision.gate_results.first().passed
+
+
 def test_no_contributor_approves_not_even_the_author_of_an_older_revision(submitted, insert):
     first, gate = submitted
     vote(first, f.designer())
     assert code_of(insert, first, gate, f.designer().user) == "spec.approver_is_author"
     second = f.saved_revision({**first.content, "summary": "more"}, spec=first.spec, who=f.actor("dan", "designer"))
     submit_spec(f.designer(), revision=second)
-    gate = evaluate_gate(f.designer(), revision=second)
+    gate, _ = evaluate_gate(f.designer(), revision=second)
     vote(second, f.designer())
     assert code_of(insert, second, gate, f.designer().user) == "spec.approver_is_author"
 

@@ -170,12 +170,34 @@ def test_a_row_that_moves_between_writing_and_approval_blocks(revision, row):
 
 
 def test_a_stored_gate_says_what_it_saw(revision, row):
-    stored = evaluate_gate(f.designer(), revision=revision)
+    stored, _ = evaluate_gate(f.designer(), revision=revision)
     assert stored.revision_hash == revision.content_hash
     assert stored.inputs["rows"][row.code]["head"] == row.head.content_hash
     assert {line["rule"] for line in stored.lines} == {"AL1", "AL2", "AL3", "AL4", "AL5", "AL6"}
-    again = evaluate_gate(f.designer(), revision=revision)
-    assert again.content_hash == stored.content_hash
+
+
+def test_the_same_answer_is_kept_once_and_another_is_kept_beside_it(revision, row):
+    onlooker = f.actor("vera", "viewer")
+    stored, is_new = evaluate_gate(onlooker, revision=revision)
+    assert is_new
+    said = Activity.objects.count()
+    assert [evaluate_gate(onlooker, revision=revision) for _ in range(3)] == [(stored, False)] * 3
+    assert (GateResult.objects.count(), Activity.objects.count()) == (1, said)
+    flag = flag_row(onlooker, row.code, reason="wrong machine")
+    confirm_flag(f.curator(), flag.pk)
+    red, is_new = evaluate_gate(onlooker, revision=revision)
+    assert (is_new, red.passed) == (True, False)
+    clear_flag(f.curator(), flag.pk, reason="it was the right one")
+    green, is_new = evaluate_gate(onlooker, revision=revision)
+    assert (is_new, green.passed, green.content_hash) == (True, True, stored.content_hash)
+    assert green.pk != stored.pk  # the newest result is the one that an approval may rest on
+
+
+def test_an_approval_rests_on_the_result_that_somebody_asked_for_just_before(revision):
+    stored, _ = evaluate_gate(f.actor("vera", "viewer"), revision=revision)
+    approve(revision)
+    assert Approval.objects.get().gate_result == stored
+    assert GateResult.objects.count() == 1
 
 
 # --- a changed spec ---

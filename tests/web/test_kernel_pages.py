@@ -260,3 +260,12 @@ def test_one_of_a_thing_is_said_in_the_singular(client, loop):
     ):
         text = re.sub(r"<[^>]+>", "", client.get(url).content.decode())
         assert not re.search(r"(?<![0-9.,])1 (rows|runs|rounds|lines|workloads|versions|gates|regions)\b", text), url
+
+
+def test_the_gate_page_keeps_an_answer_once(client, forms_world, make_user):
+    code = forms_world["spec"].code
+    client.force_login(make_user("vera", "viewer"))
+    store = reverse("kernels:spec_gate_store", args=[code, 1])
+    said = [client.post(store, follow=True).content.decode() for _ in range(3)]
+    assert forms_world["revision"].gate_results.count() == 1
+    assert ["its newest stored result says" in page for page in said] == [False, True, True]
