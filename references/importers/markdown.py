@@ -179,7 +179,8 @@ def parse_markdown(text: str, fallback_title: str = "", previous: Iterable[tuple
     marks = _heading_marks(tokens)
     title, title_mark = _title(marks, front_matter, fallback_title)
     starts = _section_starts(marks, lines, 0 if front_matter.problem else front_matter.end)
-    headings = _headings(starts, title, title_mark)
+    has_own_heading = any(mark.level == 1 and plain_text(mark.text) for mark in marks)
+    headings = _headings(starts, "" if has_own_heading else title, title_mark)
     anchors = assign_anchors(headings, previous)
     blocks = _blocks(tokens, lines, front_matter)
     sections = []
@@ -253,13 +254,16 @@ def _section_starts(marks: list[_Mark], lines: list[str], begin: int) -> list[tu
     return starts
 
 
-def _headings(starts: list[tuple[_Mark | None, int]], title: str, title_mark: _Mark | None) -> list[Heading]:
-    """Numbers, titles and parents. A level that is skipped does not matter: the parent is the nearest lower level."""
+def _headings(starts: list[tuple[_Mark | None, int]], opening: str, title_mark: _Mark | None) -> list[Heading]:
+    """Numbers, titles and parents. A level that is skipped does not matter: the parent is the nearest lower level.
+
+    `opening` is what text before the first heading is called: the document's title, unless a heading gives that.
+    """
     headings: list[Heading] = []
     open_levels: list[tuple[int, int]] = []
     for index, (mark, _) in enumerate(starts):
         if mark is None:
-            headings.append(Heading(title=title or "Opening", number="", parent=None, is_document_title=True))
+            headings.append(Heading(title=opening or "Opening", number="", parent=None, is_document_title=True))
             continue
         number, section_title = split_number(plain_text(mark.text))
         while open_levels and open_levels[-1][0] >= mark.level:

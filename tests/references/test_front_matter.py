@@ -72,7 +72,7 @@ def test_what_can_not_be_read_is_kept_as_text_and_said(body, said):
     assert said in document.problems[0]
     assert document.problems[0].endswith("it is kept as text")
     assert document.front_matter.fields == []
-    assert [section.title for section in document.sections] == ["Title", "Title"]
+    assert [section.title for section in document.sections] == ["Opening", "Title"]
     assert document.sections[0].text.startswith("---\na: ")
     assert [block.kind for block in document.sections[0].blocks] == ["code"]
     assert document.sections[1].body == "Text."

@@ -196,7 +196,7 @@ def test_titles_are_links_and_counts_agree_with_their_nouns(sign_in, documents, 
     again = client.post("/references/import/", {"files": [upload("rules.md", RULES), upload("new.md", "# New")]}).url
     preview = text_of(client.get(again))
     assert '<a href="/references/documents/rules/">House rules</a>' in preview
-    assert "<td>New<" in preview
+    assert "<div>New<" in preview
     assert "1 kernel, 1 family" in text_of(
         client.get(client.post("/references/import/", {"files": upload("other.md", CATALOGUE)}).url)
     )
