@@ -6,7 +6,7 @@ that changed since are read again.
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from uuid import UUID
 
@@ -37,10 +37,10 @@ class Category:
         holds = np.array([bool(names.intersection(words or ("",))) for words in self.values], dtype=bool)
         return holds[self.codes] if len(self.values) else np.zeros(0, dtype=bool)
 
-    def counts(self, mask: np.ndarray) -> dict[str, int]:
-        """How many of the rows in `mask` have each word; "" counts those with none."""
+    def counts(self, places: np.ndarray) -> dict[str, int]:
+        """How many of the rows at `places` have each word; "" counts those with none."""
         found: dict[str, int] = {}
-        of_value = np.bincount(self.codes[mask], minlength=len(self.values)).tolist()
+        of_value = np.bincount(self.codes[places], minlength=len(self.values)).tolist()
         for words, count in zip(self.values, of_value, strict=True):
             for word in words or ("",):
                 found[word] = found.get(word, 0) + count
@@ -57,16 +57,11 @@ class Category:
 
 
 @dataclass(frozen=True)
-class Columns:
-    """One snapshot. Arrays have shape (n,) in the order of `ids`. Numbers that a row lacks are NaN."""
+class Rows:
+    """Which rows there are, in the order of their places; shared by snapshots while none is added."""
 
-    change: int = 0
-    stamp: UUID | None = None
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
     codes: tuple[str, ...] = ()
-    archived: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
-    categories: dict[str, Category] = field(default_factory=lambda: {name: Category() for name in CATEGORIES})
-    numbers: dict[str, np.ndarray] = field(default_factory=lambda: {name: np.zeros(0) for name in NUMBERS})
 
     @cached_property
     def place_of_id(self) -> dict[int, int]:
@@ -77,11 +72,15 @@ class Columns:
         return {code: place for place, code in enumerate(self.codes)}
 
     @cached_property
+    def in_order(self) -> np.ndarray:
+        """All places in the order of their codes: D2 before D10."""
+        return np.array(sorted(range(len(self.codes)), key=lambda place: code_order(self.codes[place])), np.int64)
+
+    @cached_property
     def rank(self) -> np.ndarray:
-        """The place of each row when all are in the order of their codes: D2 before D10."""
-        order = sorted(range(len(self.codes)), key=lambda place: code_order(self.codes[place]))
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = np.arange(len(order))
+        """The rank of each place in that order."""
+        rank = np.empty(len(self.codes), np.int64)
+        rank[self.in_order] = np.arange(len(self.codes))
         return rank
 
     @cached_property
@@ -96,28 +95,55 @@ class Columns:
         places = self._by_id[found]
         return places[self.ids[places] == ids]
 
+    def with_more(self, lines: list[tuple]) -> "Rows":
+        """These rows and then those of `lines` (id, code, ...) that are not among them."""
+        added = [line for line in lines if line[0] not in self.place_of_id]
+        if not added:
+            return self
+        ids = np.concatenate([self.ids, np.array([line[0] for line in added], np.int64)])
+        return Rows(ids, (*self.codes, *(line[1] for line in added)))
+
+
+@dataclass(frozen=True)
+class Columns:
+    """One snapshot. Arrays have shape (n,) in the order of `rows`. Numbers that a row lacks are NaN."""
+
+    change: int = 0
+    stamp: UUID | None = None
+    rows: Rows = field(default_factory=Rows)
+    archived: np.ndarray = field(default_factory=lambda: np.zeros(0, bool))
+    categories: dict[str, Category] = field(default_factory=lambda: {name: Category() for name in CATEGORIES})
+    numbers: dict[str, np.ndarray] = field(default_factory=lambda: {name: np.zeros(0) for name in NUMBERS})
+
+    @property
+    def ids(self) -> np.ndarray:
+        return self.rows.ids
+
+    @property
+    def rank(self) -> np.ndarray:
+        return self.rows.rank
+
+    def places(self, ids: np.ndarray) -> np.ndarray:
+        return self.rows.places(ids)
+
     def moved(self, change: int, stamp: UUID | None, lines: list[tuple]) -> "Columns":
         """The snapshot of a later change, with these rows replaced or added."""
         if not lines:
-            return Columns(change, stamp, self.ids, self.codes, self.archived, self.categories, self.numbers)
-        known = self.place_of_id
-        added = [line for line in lines if line[0] not in known]
-        size = len(self.ids) + len(added)
-        fresh = {line[0]: len(self.ids) + place for place, line in enumerate(added)}
-        places = np.array([known[line[0]] if line[0] in known else fresh[line[0]] for line in lines])
-        codes = [*self.codes, *(line[1] for line in added)]
-        archived = np.concatenate([self.archived, np.zeros(len(added), bool)])
+            return replace(self, change=change, stamp=stamp)
+        rows = self.rows.with_more(lines)
+        size, more = len(rows.ids), len(rows.ids) - len(self.ids)
+        places = np.array([rows.place_of_id[line[0]] for line in lines])
+        archived = np.concatenate([self.archived, np.zeros(more, bool)])
         archived[places] = [line[2] for line in lines]
         numbers = {}
         for column, name in enumerate(NUMBERS, _FIRST_NUMBER):
-            numbers[name] = np.concatenate([self.numbers[name], np.full(len(added), np.nan)])
+            numbers[name] = np.concatenate([self.numbers[name], np.full(more, np.nan)])
             numbers[name][places] = [np.nan if line[column] is None else line[column] for line in lines]
         categories = {
             name: self.categories[name].moved(places, size, [line[column] for line in lines])
             for column, name in enumerate(CATEGORIES, _FIRST_CATEGORY)
         }
-        ids = np.concatenate([self.ids, np.array([line[0] for line in added], np.int64)])
-        return Columns(change, stamp, ids, tuple(codes), archived, categories, numbers)
+        return Columns(change, stamp, rows, archived, categories, numbers)
 
 
 _lock = threading.Lock()

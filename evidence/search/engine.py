@@ -92,12 +92,12 @@ def search_rows(query: Query) -> Found:
     facets = options(held, hits, query.chosen)
     for mask in chosen_masks(held, query.chosen).values():
         hits &= mask
-    order = search.ordered(np.flatnonzero(hits))
+    order = search.ordered(hits)
     verdict = held.categories["verdict"]
-    names = np.array([words[0] for words in verdict.values] or [""], dtype=object)
+    names = np.array([words[0] for words in verdict.values] or [""])
     return Found(
         held.ids[order],
-        names[verdict.codes[order]] if len(order) else np.zeros(0, object),
+        names[verdict.codes[order]],
         facets,
         parsed,
         held.change,
@@ -140,9 +140,13 @@ class _Search:
             self._some_words(unwanted)
             self._similar_meaning()
 
-    def ordered(self, places: np.ndarray) -> np.ndarray:
-        """These places, best first; equal ones in the order of their codes."""
-        return places[np.lexsort((self.held.rank[places], -self.score[places]))]
+    def ordered(self, hits: np.ndarray) -> np.ndarray:
+        """The places of these rows (bool, shape (n,)), best first; equal ones in the order of their codes."""
+        places = self.held.rows.in_order[hits[self.held.rows.in_order]]
+        scores = self.score[places]
+        best = scores > scores.min(initial=np.inf)
+        first = places[best][np.argsort(-scores[best], kind="stable")]
+        return np.concatenate([first, places[~best]])
 
     def _few(self, allowed: np.ndarray) -> bool:
         return int((self.mask & allowed).sum()) < ENOUGH
@@ -162,14 +166,14 @@ class _Search:
             self.reasons.update(dict.fromkeys(fresh.tolist(), why))
 
     def _codes_and_hashes(self) -> None:
-        known = self.held.place_of_code
+        known = self.held.rows.place_of_code
         named = [code for codes in self.query.codes if all(code in known for code in codes) for code in codes]
         places = [known[code] for code in dict.fromkeys(named)]
         self._add(np.array(places, np.int64), np.arange(len(places), 0, -1.0), "the code")
         digits = [text.words[0].whole for text in self.query.wanted]
         found: set[int] = set()
         for start in [part for digit in digits for part in exact_hashes(digit)][:MAX_HASHES]:
-            revisions = EvidenceRevision.objects.filter(content_hash__startswith=start)
+            revisions = EvidenceRevision.objects.filter(content_hash__gte=start, content_hash__lt=f"{start}g")
             found.update(revisions.values_list("row_id", flat=True)[:50])
         hashed = self._places(np.array(sorted(found), np.int64))
         self._add(hashed, np.ones(len(hashed)), "the hash of a revision")

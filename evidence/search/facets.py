@@ -60,16 +60,16 @@ def options(held: Columns, hits: np.ndarray, chosen: dict[str, tuple[str, ...]])
     `hits` are the rows (bool, shape (n,)) that the text and the query's own filters leave.
     """
     masks = chosen_masks(held, chosen)
+    present = np.flatnonzero(hits)
     counted = {}
     for name in FACETS:
-        rest = hits.copy()
-        for other, mask in masks.items():
-            if other != name:
-                rest &= mask
-        counted[name] = held.categories[name].counts(rest)
+        category = held.categories[name]
+        others = [mask for other, mask in masks.items() if other != name]
+        rest = present[np.logical_and.reduce([mask[present] for mask in others])] if others else present
+        counted[name] = category.counts(rest)
         if name != "lever":
-            present = held.categories[name].counts(hits)
-            counted[name] = {word: counted[name][word] for word, count in present.items() if count}
+            possible = category.counts(present) if others else counted[name]
+            counted[name] = {word: counted[name][word] for word, count in possible.items() if count}
     return {name: _sorted(name, _named(name, found), chosen.get(name, ())) for name, found in counted.items()}
 
 

@@ -15,6 +15,6 @@ class SearchEntry(models.Model):
 
 
 class SearchWord(models.Model):
-    """A word that some entry holds or held: what a misspelt word is compared with."""
+    """A word without figures that some entry holds or held: what a misspelt word is compared with."""
 
     word = models.CharField(max_length=64, unique=True)

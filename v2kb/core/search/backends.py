@@ -21,7 +21,7 @@ TWO_EDITS_CHARS = 8
 class SearchIndex(ABC):
     """The full-text index of one database."""
 
-    ranked_at_most: int
+    ranked_at_most = 2000
     """Ranking reads the text of every candidate, so that a word of nearly every entry ranks its newest entries only."""
 
     def __init__(self, using: str) -> None:
@@ -69,8 +69,6 @@ def trigrams(word: str) -> list[str]:
 
 class SqliteIndex(SearchIndex):
     """FTS5 over the entries, ranked by bm25; trigrams through FTS5's trigram tokeniser."""
-
-    ranked_at_most = 5000
 
     def match(self, kind, wanted, unwanted=None, *, titles=False):
         asked = self.render(wanted) if not titles else f"title : ({self.render(wanted, columns='')})"
@@ -120,11 +118,9 @@ class SqliteIndex(SearchIndex):
 class PostgresIndex(SearchIndex):
     """A tsvector that the database builds from the entry, a GIN index, pg_trgm for words.
 
-    Beside each atom (title A, text D) the vector holds what lets GIN answer without a look at the vector: wholes as
-    `=cpasync`, neighbours as `+cp.async`, and those of the title again as `^cp` and `^+cp.async`.
+    Beside each atom (title A, text D, a gap between them) the vector holds what lets GIN answer without a look at the
+    vector: wholes as `=cpasync`, neighbours as `+cp.async`, and those of the title again as `^cp` and `^+cp.async`.
     """
-
-    ranked_at_most = 2000
 
     def match(self, kind, wanted, unwanted=None, *, titles=False):
         asked = self.render(wanted, titles)
@@ -135,7 +131,7 @@ class PostgresIndex(SearchIndex):
 
     def scores(self, kind, wanted, ids):
         sql = (
-            "SELECT id - %s, ts_rank_cd('{0.2, 0.2, 0.6, 1.0}', vector, %s::tsquery) FROM core_searchentry"
+            "SELECT id - %s, ts_rank_cd('{0.2, 0.2, 0.6, 1.0}', lexemes, %s::tsquery) FROM core_searchentry"
             " WHERE id = ANY(%s)"
         )
         entries = [kind.entry_id(pk) for pk in ids.tolist()]
@@ -152,10 +148,10 @@ class PostgresIndex(SearchIndex):
         return [found for (found,) in self._rows(sql, [word, len(word) - 2, len(word) + 2, word, WORD_CANDIDATES])]
 
     def render(self, wanted: Expression, titles: bool = False) -> str:
-        """A tsquery that finds. A phrase stands in the title or in the text, never across.
+        """A tsquery that finds.
 
         Only a phrase of three atoms or more sends the database from the index to the vectors, for those entries alone
-        that hold all its pairs.
+        that hold all its pairs. In a title, pairs are enough.
         """
         mark = "^" if titles else ""
         match wanted:
@@ -164,10 +160,7 @@ class PostgresIndex(SearchIndex):
             case Phrase(atoms, prefix):
                 pairs = [f"{mark}+{one}.{two}" for one, two in pairwise(atoms)]
                 found = " & ".join(_lexeme(pair, prefix and pair is pairs[-1]) for pair in pairs)
-                if len(atoms) == 2:
-                    return found
-                places = " | ".join(_neighbours(atoms, prefix, place) for place in ("A" if titles else "AD"))
-                return f"{found} & ({places})"
+                return found if titles or len(atoms) == 2 else f"{found} & ({_neighbours(atoms, prefix)})"
             case Whole(token, prefix):
                 return _lexeme(("^" if titles else "=") + token, prefix)
             case All(parts):
@@ -181,7 +174,7 @@ class PostgresIndex(SearchIndex):
             case Phrase((atom,), prefix):
                 return _lexeme(atom, prefix)
             case Phrase(atoms, prefix):
-                return " | ".join(_neighbours(atoms, prefix, place) for place in "AD")
+                return _neighbours(atoms, prefix)
             case Whole(token, prefix):
                 return _lexeme(f"={token}", prefix)
             case All(parts):
@@ -190,14 +183,12 @@ class PostgresIndex(SearchIndex):
                 return " | ".join(f"({self.render_for_rank(part)})" for part in parts)
 
 
-def _lexeme(word: str, prefix: bool = False, weight: str = "") -> str:
-    marks = ("*" if prefix else "") + weight
-    return f"'{word}':{marks}" if marks else f"'{word}'"
+def _lexeme(word: str, prefix: bool) -> str:
+    return f"'{word}':*" if prefix else f"'{word}'"
 
 
-def _neighbours(atoms: tuple[str, ...], prefix: bool, weight: str) -> str:
-    marked = [_lexeme(atom, weight=weight) for atom in atoms[:-1]]
-    return f"({' <-> '.join([*marked, _lexeme(atoms[-1], prefix, weight)])})"
+def _neighbours(atoms: tuple[str, ...], prefix: bool) -> str:
+    return " <-> ".join([*(f"'{atom}'" for atom in atoms[:-1]), _lexeme(atoms[-1], prefix)])
 
 
 def _aligned(ids: np.ndarray, found: np.ndarray, scores: np.ndarray) -> np.ndarray:

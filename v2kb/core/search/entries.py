@@ -62,7 +62,7 @@ def _put(documents: list[Document]) -> None:
         entries, update_conflicts=True, unique_fields=["id"], update_fields=["title", "body", "whole"]
     )
     known = {word for entry in entries for word in f"{entry.title} {entry.body} {entry.whole}".split()}
-    spelt = sorted(word for word in known if len(word) >= MIN_WORD_CHARS and not word.isdigit())
+    spelt = sorted(word for word in known if len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word))
     SearchWord.objects.bulk_create([SearchWord(word=word) for word in spelt], ignore_conflicts=True)
 
 

@@ -31,45 +31,48 @@ SQLITE_TRIGGERS = {
     ),
 }
 
+
+def _words(column: str, mark: str, weight: str, gap: int = 0) -> str:
+    words = f"unnest({column}) WITH ORDINALITY AS found(word, place)"
+    lexeme = f"quote_literal('{mark}' || word) || ':' || least(place + {gap}, 16383) || '{weight}'"
+    return f"coalesce((SELECT string_agg({lexeme}, ' ') FROM {words}), '')::tsvector"
+
+
+def _pairs(column: str, mark: str) -> str:
+    pairs = f"unnest({column}, {column}[2:]) AS pair(one, two) WHERE two IS NOT NULL"
+    return f"coalesce((SELECT array_to_tsvector(array_agg('{mark}' || one || '.' || two)) FROM {pairs}), '')"
+
+
+_LEXEMES = (
+    _words("title", "", "A"),
+    _words("body", "", "D", gap=1),
+    _words("whole", "=", "B"),
+    _pairs("title", "+"),
+    _pairs("body", "+"),
+    f"strip({_words('title', '^', 'A')})",
+    _pairs("title", "^+"),
+)
 POSTGRES = (
     "CREATE EXTENSION IF NOT EXISTS pg_trgm",
-    """
-    CREATE OR REPLACE FUNCTION v2kb_words(words text[], mark text, weight text) RETURNS tsvector
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-      SELECT coalesce(
-        string_agg(quote_literal(mark || word) || ':' || least(place, 16383) || weight, ' '), '')::tsvector
-      FROM unnest(words) WITH ORDINALITY AS found(word, place)
-    $$
-    """,
-    """
-    CREATE OR REPLACE FUNCTION v2kb_pairs(words text[], mark text) RETURNS tsvector
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-      SELECT coalesce(array_to_tsvector(array_agg(mark || one || '.' || two)), '')
-      FROM unnest(words, words[2:]) AS pair(one, two) WHERE two IS NOT NULL
-    $$
-    """,
-    """
-    CREATE OR REPLACE FUNCTION v2kb_vector(title text[], body text[], whole text[]) RETURNS tsvector
-    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-      SELECT v2kb_words(title, '', 'A') || v2kb_words(whole, '=', 'B') || v2kb_words(body, '', 'D')
-        || v2kb_pairs(title, '+') || v2kb_pairs(body, '+')
-        || strip(v2kb_words(title, '^', 'A')) || v2kb_pairs(title, '^+')
-    $$
+    # One function that calls none of ours: a restored dump makes the column again, without a search path.
+    f"""
+    CREATE OR REPLACE FUNCTION v2kb_lexemes(title text[], body text[], whole text[]) RETURNS tsvector
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT {" || ".join(_LEXEMES)} $$
     """,
     # Vectors go out of line, uncompressed: the bitmap of GIN is read from few pages, ranking unpacks nothing.
     f"ALTER TABLE {ENTRY} SET (toast_tuple_target = 128)",
     f"""
-    ALTER TABLE {ENTRY} ADD COLUMN IF NOT EXISTS vector tsvector GENERATED ALWAYS AS (
-      v2kb_vector(string_to_array(title, ' '), string_to_array(body, ' '), string_to_array(whole, ' '))
+    ALTER TABLE {ENTRY} ADD COLUMN IF NOT EXISTS lexemes tsvector GENERATED ALWAYS AS (
+      v2kb_lexemes(string_to_array(title, ' '), string_to_array(body, ' '), string_to_array(whole, ' '))
     ) STORED
     """,
-    f"ALTER TABLE {ENTRY} ALTER COLUMN vector SET STORAGE EXTERNAL",
-    f"CREATE INDEX IF NOT EXISTS core_search_vector ON {ENTRY} USING gin (vector)",
+    f"ALTER TABLE {ENTRY} ALTER COLUMN lexemes SET STORAGE EXTERNAL",
+    f"CREATE INDEX IF NOT EXISTS core_search_lexemes ON {ENTRY} USING gin (lexemes)",
     # The planner takes vectors for cheap to read, and would read all of them for a word of many entries.
     f"""
     CREATE OR REPLACE FUNCTION v2kb_search(asked tsquery, first bigint, last bigint) RETURNS bytea
     LANGUAGE sql STABLE SET enable_seqscan = off SET jit = off AS $$
-      SELECT string_agg(int8send(id), '') FROM {ENTRY} WHERE vector @@ asked AND id + 0 BETWEEN first AND last
+      SELECT string_agg(int8send(id), '') FROM {ENTRY} WHERE lexemes @@ asked AND id + 0 BETWEEN first AND last
     $$
     """,
     f"CREATE INDEX IF NOT EXISTS core_search_word_trigrams ON {WORD} USING gin (word gin_trgm_ops)",
