@@ -51,6 +51,20 @@ def rests_on(lever_slug: str) -> list[dict[str, Any]]:
     return [one for _, find in RESTING.items() for one in find(lever_slug)]
 
 
+def resting_on(row_ids: Iterable[int]) -> dict[int, int]:
+    """Row id -> how many specs rest on it; rows that none rests on are left out."""
+    ids, found = list(row_ids), {}
+    for _, count in SPEC_COUNTS.items():
+        for row_id, number in count(ids).items():
+            found[row_id] = found.get(row_id, 0) + number
+    return found
+
+
+def designs() -> list[dict[str, Any]]:
+    """What rows can be compared with: {"slug", "title", "scope"} each."""
+    return [design for _, listed in DESIGNS.items() for design in listed()]
+
+
 def citations_of(row: EvidenceRow) -> list[dict[str, Any]]:
     """Everything that cites a row, as the higher apps tell."""
     return [citation for _, find in CITATIONS.items() for citation in find(row)]

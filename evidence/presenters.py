@@ -6,10 +6,8 @@ from typing import Any
 from django.urls import NoReverseMatch, reverse
 
 from evidence.models import EvidenceRevision, Proposal
-from evidence.search import Hit
-from evidence.selectors import RowStates
 from v2kb.core.models import Activity
-from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, FULL, WEAK, check_revision, weak_dead
+from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, FULL, WEAK, check_revision
 from v2kb.rules.evidence_change import FieldChange, MergedField
 from v2kb.rules.numbers import format_number
 from v2kb.rules.scope import DIMENSIONS, LABELS
@@ -110,43 +108,6 @@ def blocking_words(content: dict[str, Any], blocking: str, superseded_by: Sequen
     if blocking == WEAK:
         return {"tone": "warn", "label": "blocks weakly", "why": "ruled out by a survey, never measured"}
     return {"tone": "none", "label": "does not block", "why": f"cause: {cause.label}"}
-
-
-def card(hit: Hit, states: RowStates) -> dict[str, Any]:
-    """A row as a card of the board."""
-    row = hit.row
-    content = row.head.content
-    notes = []
-    blocking = blocking_words(content, row.head.blocking, states.superseded_by)
-    if blocking:
-        notes.append(blocking["label"])
-    if weak_dead(content):
-        notes.append("weak: one approach tried" if content["approaches"] else "weak: no approach named")
-    if states.superseded_by:
-        notes.append(f"superseded by {', '.join(states.superseded_by)}")
-    if states.confirmed:
-        notes.append("flag confirmed")
-    elif states.flags:
-        notes.append("flagged")
-    if states.proposals:
-        notes.append("1 open proposal" if states.proposals == 1 else f"{states.proposals} open proposals")
-    return {
-        "code": row.code,
-        "verdict": row.head.verdict,
-        "title": row.head.title,
-        "url": row.get_absolute_url(),
-        "lever": row.head.lever.name,
-        "lever_url": row.head.lever.get_absolute_url(),
-        "figure": figure(content),
-        "mechanism": short(content["mechanism"] or content["bound"]),
-        "scope": scope_parts(content["scope"]),
-        "measured_on": row.head.measured_on,
-        "cause": CAUSE_CLASSES[row.head.cause_class].label if row.head.cause_class in CAUSE_CLASSES else "",
-        "blocking": blocking,
-        "notes": notes,
-        "why": hit.why,
-        "number": row.head.number,
-    }
 
 
 def missing_of(content: dict[str, Any]) -> list[dict[str, str]]:

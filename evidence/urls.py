@@ -2,12 +2,15 @@
 
 from django.urls import path
 
-from evidence.views import experiments, imports, levers, proposals, rows
+from evidence.views import board, experiments, imports, levers, proposals, rows, searches
 
 app_name = "evidence"
 
 urlpatterns = [
-    path("", rows.row_list, name="row_list"),
+    path("", board.row_list, name="row_list"),
+    path("searches/save/", searches.search_save, name="search_save"),
+    path("searches/<int:pk>/delete/", searches.search_delete, name="search_delete"),
+    path("searches/<int:pk>/seen/", searches.search_seen, name="search_seen"),
     path("import/", imports.import_map, name="import"),
     path("experiments/", experiments.experiment_list, name="experiment_list"),
     path("experiments/new/", experiments.experiment_new, name="experiment_new"),

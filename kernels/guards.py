@@ -10,6 +10,7 @@ register(
             "opstop",
             "specrevision",
             "citation",
+            "searchreceipt",
             "submission",
             "position",
             "comment",

@@ -4,10 +4,11 @@ from typing import Any
 
 from django.urls import reverse
 
-from evidence.hooks import CITATIONS, OPEN_SPEC_AUTHORS, REOPENS, RESTING
+from evidence.hooks import CITATIONS, DESIGNS, OPEN_SPEC_AUTHORS, REOPENS, RESTING, SPEC_COUNTS
 from evidence.models import EvidenceRow
 from kernels.models import Kernel, Op, Position, Run, Spec, SpecRevision
 from kernels.selectors.interests import authors_on_lever, citations_of_row, specs_resting_on
+from kernels.selectors.searches import ops_to_design, spec_counts
 from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing, specs_reopened
 from kernels.starter import load_starter
 from v2kb.core.models import User
@@ -33,6 +34,8 @@ def register_hooks() -> None:
     CITATIONS.add("specs", citations_of_row)
     REOPENS.add("specs", specs_reopened)
     OPEN_SPEC_AUTHORS.add("specs", authors_on_lever)
+    SPEC_COUNTS.add("specs", spec_counts)
+    DESIGNS.add("ops", ops_to_design)
     RESTING.add("specs", specs_resting_on)
 
 

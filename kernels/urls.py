@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from kernels.views import kernels, ops, runs, spec_editor, specs
+from kernels.views import kernels, ops, runs, spec_editor, spec_search, specs
 
 app_name = "kernels"
 
 spec_pages = [
     path("specs/", specs.spec_list, name="spec_list"),
     path("specs/new/", specs.spec_new, name="spec_new"),
+    path("specs/search/", spec_search.spec_search, name="spec_search"),
     path("specs/<str:code>/", specs.spec_detail, name="spec_detail"),
     path("specs/<str:code>/edit/", spec_editor.edit, name="spec_edit_start"),
     path("specs/<str:code>/edit/finish/", spec_editor.save_revision, name="spec_finish"),

@@ -7,6 +7,7 @@ from evidence.api.imports import ImportViewSet
 from evidence.api.levers import LeverViewSet
 from evidence.api.proposals import ProposalViewSet
 from evidence.api.rows import FlagViewSet, RowViewSet
+from evidence.api.searches import SavedSearchViewSet
 
 
 def register(router: BaseRouter) -> None:
@@ -15,5 +16,6 @@ def register(router: BaseRouter) -> None:
     router.register("evidence", RowViewSet, basename="evidence-row")
     router.register("experiments", ExperimentViewSet, basename="experiment")
     router.register("flags", FlagViewSet, basename="flag")
+    router.register("saved-searches", SavedSearchViewSet, basename="saved-search")
     router.register("proposals", ProposalViewSet, basename="proposal")
     router.register("evidence-imports", ImportViewSet, basename="evidence-import")

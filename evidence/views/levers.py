@@ -4,7 +4,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from evidence import history, presenters, selectors
+from evidence import history, selectors
+from evidence.cards import cards_of
 from evidence.hooks import rests_on
 from evidence.forms import AliasForm, LeverForm
 from evidence.models import Lever
@@ -52,13 +53,12 @@ def _page(
 ) -> HttpResponse:
     actor = actor_from_request(request)
     rows = selectors.rows_of_lever(lever)
-    states = selectors.states_of([row.pk for row in rows])
     experiments = list(history.list_entries(history.EntryFilter(lever=lever.slug))[: history.MAX_PANEL + 1])
     context = {
         "lever": lever,
         "other_names": selectors.other_names(lever),
         "children": [child for child in lever.children.all() if not child.archived_at],
-        "cards": [presenters.card(Hit(row), states[row.pk]) for row in rows],
+        "cards": cards_of([Hit(row) for row in rows]),
         "activity": list(activity_of(lever, 20)),
         "panels": panels_of(request, lever),
         "moves": history.verdict_moves(lever),

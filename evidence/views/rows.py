@@ -1,7 +1,4 @@
-"""Pages of rows: board and table, one row, one revision with a diff, and what is done to a row."""
-
-from dataclasses import replace
-from typing import Any
+"""Pages of rows: one row, one revision with a diff, and what is done to a row."""
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
@@ -9,113 +6,18 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evidence import presenters, selectors
 from evidence.forms import ReasonForm, SupersedeForm
-from evidence.models import EvidenceRow, Verdict
+from evidence.models import EvidenceRow
 from evidence.policies import may_curate, may_propose
-from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
 from evidence.views.shared import act
 from v2kb.core.activity import activity_of
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
 from v2kb.core.registry import panels_of
-from v2kb.core.views import page_of, render_part_or_page
 from v2kb.rules.evidence import weak_dead
 from v2kb.rules.evidence_change import diff
 
-LANE_SIZE = 60
 MAX_KEY = 2**62
-
-
-@require_GET
-def row_list(request: HttpRequest) -> HttpResponse:
-    """The three-lane board, or the table (`view=table`); words and facets in the address."""
-    query = Query.of_params(request.GET)
-    refusal = None
-    try:
-        found = search_rows(query)
-    except Refusal as error:
-        refusal, found = error, search_rows(replace(query, text=""))
-    is_table = request.GET.get("view") == "table"
-    actor = actor_from_request(request)
-    context: dict[str, Any] = {
-        "query": query,
-        "refusal": refusal,
-        "caret": _caret(query.text, refusal),
-        "found": found,
-        "is_table": is_table,
-        "groups": _filter_groups(query, found),
-        "applied": _applied(request, found),
-        "may_propose": may_propose(actor),
-        "may_curate": may_curate(actor),
-        "keep": {"view": "table"} if is_table else {},
-        "total": len(found),
-    }
-    if refusal:
-        context["total"] = 0
-    elif is_table:
-        page = page_of(request, found.ids)
-        page.object_list = _cards(found, list(page.object_list))
-        context["page"] = page
-    else:
-        context["lanes"] = _lanes(request, found)
-    if found.terms and not len(found):
-        context["near"] = list(selectors.list_levers(query=query.text)[:5])
-    return render_part_or_page(
-        request, "evidence/row_list.html", context, part="list", status=refusal.status if refusal else 200
-    )
-
-
-def _caret(text: str, refusal: Refusal | None) -> str:
-    """The query with a caret below the place that can't be read."""
-    at = refusal.facts.get("at") if refusal and refusal.facts else None
-    return "" if at is None else f"{text}\n{' ' * at}^"
-
-
-def _cards(found: Found, ids: list[int]) -> list[dict[str, Any]]:
-    ids = [int(row_id) for row_id in ids]
-    states = selectors.states_of(ids)
-    return [presenters.card(hit, states[hit.row.pk]) for hit in hits_of(found, ids)]
-
-
-def _lanes(request: HttpRequest, found: Found) -> list[dict[str, Any]]:
-    lanes = {verdict: found.of(verdict) for verdict in Verdict.values}
-    cards = _cards(found, [row_id for ids in lanes.values() for row_id in ids[:LANE_SIZE]])
-    params = request.GET.copy()
-    params["view"] = "table"
-    built = []
-    for verdict, ids in lanes.items():
-        params["verdict"] = verdict
-        more = f"?{params.urlencode()}" if len(ids) > LANE_SIZE else ""
-        mine = [card for card in cards if card["verdict"] == verdict]
-        built.append({"verdict": verdict, "count": len(ids), "cards": mine, "more_url": more})
-    return built
-
-
-def _filter_groups(query: Query, found: Found) -> list[dict[str, Any]]:
-    groups: list[dict[str, Any]] = [{"name": "q", "label": "Code or words", "type": "text", "value": query.text}]
-    groups += [
-        {"name": name, "label": LABELS[name], "type": "checkbox", "options": found.facets[name]}
-        for name in FACETS
-        if found.facets[name]
-    ]
-    archived = {"value": "1", "label": "archived rows", "count": None, "checked": query.archived}
-    return [*groups, {"name": "archived", "label": "Show", "type": "checkbox", "options": [archived]}]
-
-
-def _applied(request: HttpRequest, found: Found) -> list[dict[str, str]]:
-    """What narrows the list, each with the address without it."""
-    applied = []
-    for name in FACETS:
-        labels = {option.value: option.label for option in found.facets[name]}
-        for value in request.GET.getlist(name):
-            if value:
-                params = request.GET.copy()
-                params.setlist(name, [other for other in params.getlist(name) if other != value])
-                params.pop("page", None)
-                applied.append(
-                    {"label": f"{LABELS[name]}: {labels.get(value, value)}", "url": f"?{params.urlencode()}"}
-                )
-    return applied
 
 
 @require_GET

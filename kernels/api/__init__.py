@@ -8,6 +8,7 @@ from kernels.api.ops import ContractViewSet, OpViewSet, StopViewSet
 from kernels.api.reviews import CommentViewSet, PositionViewSet, SignatureViewSet
 from kernels.api.revisions import GateResultViewSet, RevisionViewSet
 from kernels.api.runs import RunViewSet
+from kernels.api.searches import DesignSearchViewSet, SearchReceiptViewSet
 from kernels.api.specs import SpecViewSet
 from kernels.api.workers import QueueViewSet, WorkerViewSet
 from v2kb.core.rest import NUMBER, SLUG
@@ -24,6 +25,8 @@ def register(router: BaseRouter) -> None:
     router.register(rf"{OP}/contracts", ContractViewSet, basename="op-contract")
     router.register(rf"{OP}/stops", StopViewSet, basename="op-stop")
     router.register("specs", SpecViewSet, basename="spec")
+    router.register("design-search", DesignSearchViewSet, basename="design-search")
+    router.register(rf"{SPEC}/searches", SearchReceiptViewSet, basename="search-receipt")
     router.register(rf"{SPEC}/revisions", RevisionViewSet, basename="spec-revision")
     router.register(rf"{REVISION}/gate-results", GateResultViewSet, basename="gate-result")
     router.register(rf"{REVISION}/comments", CommentViewSet, basename="review-comment")

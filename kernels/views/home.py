@@ -6,6 +6,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 
 from evidence.models import EvidenceRevision
+from evidence.search.saved import saved_searches
 from kernels.models import Run, SpecDraft
 from v2kb.core.registry import SEARCHES
 
@@ -22,6 +23,7 @@ def home(request: HttpRequest) -> HttpResponse:
     recent = runs.filter(state="finished")[:8]
     drafts = SpecDraft.objects.filter(user=request.user).select_related("spec").order_by("-updated_at")[:8]
     context = {"running": running, "newest": newest, "recent": recent, "drafts": drafts}
+    context["saved"] = saved_searches(request.user)
     return render(request, "kernels/home.html", context)
 
 

@@ -15,6 +15,7 @@ from kernels.policies import REVIEWER_OF, is_contributor, may_design
 from kernels.selectors.checks import blocking_findings, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.reviews import current_positions, what_is_missing
+from kernels.selectors.searches import receipts_of
 from kernels.selectors.specs import anchor_states, spec_status, spec_statuses
 from kernels.services import gate, reviews, specs
 from v2kb.core.activity import activity_of
@@ -89,6 +90,7 @@ def _show(
         "may_implement": has_role(actor, "implementer", "designer"),
         "activity": activity_of(spec, 20),
         "kernels": spec.kernels.all(),
+        "receipts": receipts_of(spec),
         "runs": Run.objects.filter(version__kernel__spec=spec)
         .select_related("version")
         .prefetch_related("judgements")[:8],

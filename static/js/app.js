@@ -257,6 +257,12 @@ document.addEventListener("formdata", (event) => {
   if (!event.target.matches("form.filters, form[data-clean-query]")) return;
   for (const [name, value] of [...event.formData.entries()]) if (value === "") event.formData.delete(name);
 });
+// A search takes along what was decided below it, so that nothing is lost.
+document.addEventListener("formdata", (event) => {
+  const other = document.getElementById(event.target.dataset?.carry ?? "");
+  if (!other) return;
+  for (const [name, value] of new FormData(other)) if (value && /^(d|why)-/.test(name)) event.formData.append(name, value);
+});
 let foldOpen = null;
 function foldFilters() {
   for (const fold of document.querySelectorAll("details[data-fold]")) fold.open = foldOpen ?? window.innerWidth > 860;

@@ -10,9 +10,10 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from knox.models import AuthToken
 
-from evidence.models import EvidenceRow
+from evidence.models import EvidenceRow, SavedSearch
 from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, propose_change
 from evidence.services.claims import claim_proposal
+from evidence.services.searches import save_search
 from kernels.models import Op
 from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
 from tests import factories as f
@@ -91,6 +92,14 @@ def _unused_lever(world: World) -> None:
 def _archived_lever(world: World) -> None:
     _unused_lever(world)
     archive_lever(f.curator(), "idle", reason="Never used.")
+
+
+def _saved_search(world: World) -> None:
+    save_search(f.designer(), name="Norms", query="q=norm")
+
+
+def first_saved(world: World) -> dict[str, Any]:
+    return {"id": getattr(SavedSearch.objects.first(), "pk", 1)}
 
 
 def _viewer_token(world: World) -> None:
@@ -179,6 +188,10 @@ EVIDENCE = {
     "POST /evidence/{code}/restore/": Line("cora", fixed(code="U3"), {}, before=_archived_row),
     "POST /flags/{id}/confirm/": Line("cora", lambda world: {"id": world.flag.pk}, {}),
     "POST /flags/{id}/clear/": Line("cora", lambda world: {"id": world.flag.pk}, WHY),
+    "GET /saved-searches/": Line(),
+    "POST /saved-searches/": Line(body={"name": "Norms", "query": "q=norm"}, status=201),
+    "DELETE /saved-searches/{id}/": Line("dora", first_saved, status=204, before=_saved_search),
+    "POST /saved-searches/{id}/seen/": Line("dora", first_saved, {}, before=_saved_search),
     "GET /proposals/": Line(),
     "GET /proposals/{id}/": Line(params=lambda world: {"id": world.proposal.pk}),
     "POST /proposals/": Line("dora", body=_change, status=201),
@@ -213,6 +226,12 @@ SPECS = {
     "GET /specs/{code}/draft/": Line("dora", code_of("saved")),
     "DELETE /specs/{code}/draft/": Line("dora", code_of("saved"), status=204),
     "POST /specs/{code}/gate/": Line(params=code_of("saved"), body=lambda world: {"content": world.content()}),
+    "POST /design-search/": Line(body={"query": "norm", "levers": ["fused row norm"], "scope": {"arch": "cpu"}}),
+    "POST /design-search/begin/": Line(
+        "dora", body={"title": "Another", "ops": ["plain-add"], "search": {"query": "zebra"}}, status=201
+    ),
+    "GET /specs/{code}/searches/": Line(params=code_of("approved")),
+    "POST /specs/{code}/searches/": Line("dora", code_of("approved"), {"search": {"query": "zebra"}}, 201),
     "GET /specs/{code}/revisions/": Line(params=code_of("approved")),
     "POST /specs/{code}/revisions/": Line("dora", code_of("saved"), _new_revision, 201),
     "GET /specs/{code}/revisions/{number}/": Line(params=revision("approved")),
@@ -279,7 +298,10 @@ FRAME = {
 }
 TABLE: dict[str, Line] = {**REFERENCES, **EVIDENCE, **OPS, **SPECS, **KERNELS, **RUNS, **FRAME}
 # Things of one person: to anybody else they do not exist.
-PRIVATE = {"GET /specs/{code}/draft/", "DELETE /specs/{code}/draft/"}
+PRIVATE = {
+    "GET /specs/{code}/draft/", "DELETE /specs/{code}/draft/", "DELETE /saved-searches/{id}/",
+    "POST /saved-searches/{id}/seen/",
+}  # fmt: skip
 # Policies that refuse strangers of the thing itself, whatever their roles.
 OTHER_CODES = {
     "POST /proposals/{id}/withdraw/": "evidence.not_author",

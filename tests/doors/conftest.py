@@ -5,11 +5,13 @@ from types import SimpleNamespace
 import pytest
 
 from evidence.models import Proposal
+from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
 from kernels.models import Kernel, RunLog
 from kernels.services.ops import stop_op
 from kernels.services.reviews import comment, sign_mechanism, take_position
 from kernels.services.runs import submit_run
+from kernels.services.searches import record_search
 from kernels.services.specs import open_draft, submit_spec
 from references.importers.archive import Files
 from references.importers.documents import import_documents
@@ -40,6 +42,7 @@ def world(db) -> SimpleNamespace:
     queued = submit_run(f.designer(), kind="validate", version=version)
     accept_proposal(f.curator(), Proposal.objects.get(origin="run").pk)
     draft = open_draft(f.designer(), spec=revision.spec)
+    record_search(f.designer(), spec=revision.spec, design=Design("norm"), decisions={})
     run.refresh_from_db()
     return SimpleNamespace(
         row=row, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor, version=version,

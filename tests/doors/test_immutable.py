@@ -54,7 +54,7 @@ def test_every_table_that_must_not_change_is_declared():
         "references_documentrevision", "references_section", "kernels_opcontract", "kernels_specrevision",
         "kernels_gateresult", "kernels_approval", "kernels_preregistration", "kernels_judgement", "kernels_runresult",
         "kernels_kernelversion", "kernels_fileblob", "kernels_versionfile", "kernels_position", "kernels_comment",
-        "kernels_mechanismmark", "kernels_submission", "kernels_citation", "kernels_opstop",
+        "kernels_mechanismmark", "kernels_submission", "kernels_citation", "kernels_searchreceipt", "kernels_opstop",
     }  # fmt: skip
     assert wanted <= set(TABLES)
     assert set(TABLES) <= set(MODELS), "a guard on a table that no model has"

@@ -18,6 +18,7 @@ WRITES = {
     "op_edit": (lambda w: [w.op.slug], lambda w: initial_of(w.op.head.content) | {"title": "Other"}, 403),
     "op_stop": (lambda w: [w.op.slug], {"codes": "U1", "reason": "enough"}, 403),
     "spec_new": (lambda w: [], {"title": "New", "ops": "rmsnorm-cpu"}, 403),
+    "spec_search": (lambda w: [], {"q": "norm", "title": "New", "ops": "rmsnorm-cpu"}, 403),
     "spec_edit_start": (lambda w: [w.spec.code], {"version": "1", "title": "Other"}, 403),
     "spec_edit": (lambda w: [w.spec.code, "overview"], {"version": "1", "title": "Other"}, 403),
     "spec_edit_choice": (lambda w: [w.spec.code, "C1"], {"version": "1", "title": "Other"}, 403),

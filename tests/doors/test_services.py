@@ -12,8 +12,10 @@ from django.apps import apps
 from django.contrib.auth.models import Group
 
 import v2kb.urls  # noqa: F401  every door is imported, so every service is registered
+from evidence.search.board import Design
 from evidence.services.flags import flag_row
 from evidence.services.proposals import propose_change
+from evidence.services.searches import save_search
 from tests import factories as f
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden
@@ -86,7 +88,10 @@ DOORS: dict[str, Door] = {
     "evidence.clear_flag": Door(ROLE, args(lambda w: w.flag.pk, reason=REASON)),
     "evidence.confirm_flag": Door(ROLE, args(lambda w: w.flag.pk)),
     "evidence.create_lever": Door(ROLE, kw(name=const("other lever"))),
+    "evidence.delete_search": Door(USER, args(lambda w: w.saved.pk)),
     "evidence.edit_lever": Door(ROLE, args(LEVER, name=const("other name"))),
+    "evidence.mark_search_seen": Door(USER, args(lambda w: w.saved.pk)),
+    "evidence.save_search": Door(USER, kw(name=const("mine"), query=const("q=norm"))),
     "evidence.flag_row": Door(USER, args(lambda w: w.row.code, reason=REASON)),
     "evidence.import_baseline": Door(ROLE, kw(rows=const([]), source=const("s"))),
     "evidence.keep_vectors": Door(ROLE, args(const("a model"), const([]))),
@@ -162,6 +167,14 @@ DOORS: dict[str, Door] = {
         ROLE, kw(slug=const("k"), title=const("K"), op=lambda w: w.op, basis=const("exploratory")), (PAGES,)
     ),
     "kernels.create_op": Door(ROLE, kw(slug=const("other"), content=const(f.CONTRACT)), (PAGES,)),
+    "kernels.begin_spec": Door(
+        ROLE,
+        kw(title=const("T"), ops=lambda w: [w.op], design=const(Design("zebra")), decisions=const({})),
+        (PAGES,),
+    ),
+    "kernels.record_search": Door(
+        ROLE, kw(spec=lambda w: w.spec, design=const(Design("zebra")), decisions=const({})), (PAGES,)
+    ),
     "kernels.create_spec": Door(ROLE, kw(title=const("T"), ops=lambda w: [w.op]), (PAGES,)),
     "kernels.discard_draft": Door(ROLE, kw(spec=lambda w: w.spec), (PAGES,)),
     "kernels.evaluate_gate": Door(USER, kw(revision=lambda w: w.revision), (PAGES,)),
@@ -226,6 +239,7 @@ def full(world, document):
     world.other = User.objects.create_user("other", password=f.PASSWORD)
     world.attempt = world.queued.attempt_rows.get()
     world.flag = flag_row(f.curator(), world.row.code, reason="look again")
+    world.saved = save_search(f.designer(), name="Norms", query="q=norm")
     world.row.refresh_from_db()
     changed = {**world.row.head.content, "bound": "another bound", "mechanism": "one pass"}
     world.proposal = propose_change(

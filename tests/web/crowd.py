@@ -6,9 +6,11 @@ from types import SimpleNamespace
 from django.contrib.auth.models import Group
 
 from evidence.models import Flag, Proposal
+from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
 from evidence.services.levers import add_alias, create_lever
 from evidence.services.proposals import propose_change, propose_row
+from evidence.services.searches import save_search
 from evidence.services.supersession import supersede_row
 from kernels.models import Judgement, Kernel, Run, RunLog, RunResult
 from kernels.services.anchors import name_anchor
@@ -18,6 +20,7 @@ from kernels.services.kernels import add_version
 from kernels.services.ops import revise_op, stop_op
 from kernels.services.reviews import comment, take_position
 from kernels.services.runs import submit_run
+from kernels.services.searches import record_search
 from kernels.services.specs import open_draft, submit_spec
 from references.importers.archive import Files
 from references.importers.documents import import_documents
@@ -79,10 +82,18 @@ def grow(w: SimpleNamespace, number: int) -> None:
     """One more of everything that a page may list."""
     _evidence(w, number)
     _specs(w, number)
+    _searches(w, number)
     _kernels(w, number)
     _runs(w, number)
     name = f"w-{number}"
     worker_hello(Actor.worker(name), info=f.WORKER.model_copy(update={"name": name}))
+
+
+def _searches(w: SimpleNamespace, number: int) -> None:
+    """A saved search of the onlooker, and a search stored with the spec in review."""
+    save_search(onlooker(), name=f"Search {number}", query=f"q=row&tier={number}")
+    if not number:
+        record_search(f.designer(), spec=w.review.spec, design=Design("zebra"), decisions={})
 
 
 def references(count: int) -> None:

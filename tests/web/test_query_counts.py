@@ -39,6 +39,7 @@ PAGES = {
     "kernels:family_questions": NOTHING,
     "kernels:spec_list": NOTHING,
     "kernels:spec_new": NOTHING,
+    "kernels:spec_search": NOTHING,
     "kernels:spec_detail": lambda w: [w.review.spec.code],
     "kernels:spec_revision": lambda w: [w.spec.code, 1],
     "kernels:spec_gate": lambda w: [w.review.spec.code, 1],
@@ -83,7 +84,7 @@ PAGES = {
     "references:snapshot_detail": lambda w: [w.snapshot.pk],
     "references:guideline_list": NOTHING,
 }
-QUERY = {"search": "row", "evidence:row_list": ""}
+QUERY = {"search": "row", "evidence:row_list": "", "kernels:spec_search": "row norm"}
 # Addresses that only take a POST, or show a page of the table above again.
 NO_PAGE = {
     "kernels:spec_rebase", "kernels:spec_discard", "kernels:spec_gate_store", "kernels:spec_submit",
@@ -91,6 +92,7 @@ NO_PAGE = {
     "kernels:run_cancel", "evidence:number_preview", "evidence:proposal_accept", "evidence:proposal_reject",
     "evidence:proposal_withdraw", "evidence:alias_add", "evidence:alias_remove", "evidence:lever_archive",
     "evidence:lever_restore", "evidence:row_flag", "evidence:flag_confirm", "evidence:flag_clear",
+    "evidence:search_save", "evidence:search_delete", "evidence:search_seen",
     "evidence:row_archive", "evidence:row_restore", "evidence:row_supersede", "references:document_archive",
     "references:document_restore", "references:import_discard",
 }  # fmt: skip

@@ -1,0 +1,242 @@
+"""The board of evidence and step 0 of a spec as pages: facets, errors with a caret, saved searches, decisions."""
+
+import re
+
+import pytest
+from django.test import Client
+
+from evidence.models import SavedSearch
+from evidence.views.board import FACET_SIZE
+from kernels.models import Spec
+from tests import factories as f
+from tests.evidence.sample import load_sample
+
+pytestmark = pytest.mark.django_db
+HTMX = {"HX-Request": "true"}
+
+
+@pytest.fixture
+def designer() -> Client:
+    client = Client()
+    client.force_login(f.designer().user)
+    return client
+
+
+@pytest.fixture
+def sample(system):
+    load_sample(system)
+
+
+def text_of(response) -> str:
+    return response.content.decode()
+
+
+# --- the board ----------------------------------------------------------------------------------------------------
+
+
+def test_a_query_that_can_not_be_read_shows_its_place_and_is_swapped(sample, designer):
+    for headers in ({}, HTMX):
+        response = designer.get("/evidence/", {"q": "warp foo:bar"}, headers=headers)
+        assert response.status_code == 422, "htmx swaps this status and no other error"
+        page = text_of(response)
+        assert '<pre class="caret">warp foo:bar\n     ^</pre>' in page
+        assert "There is no field &#x27;foo&#x27;." in page
+        assert 'aria-invalid="true"' in page
+
+
+def test_how_words_were_read_is_said(sample, designer):
+    assert "Left out, as every text holds them: the." in text_of(designer.get("/evidence/", {"q": "the loader"}))
+    assert "laoder read as loader." in text_of(designer.get("/evidence/", {"q": "laoder"}))
+
+
+def test_long_facets_fold_and_what_is_in_use_stays_in_sight(designer):
+    for number in range(FACET_SIZE + 4):
+        f.evidence_row(lever=f"lever-{number:02}", title=f"Row {number}")
+    page = text_of(designer.get("/evidence/"))
+    assert f"Show all {FACET_SIZE + 4}" in page
+    last = f'value="lever-{FACET_SIZE + 3:02}"'
+    assert page.index("Show all") < page.index(last)
+    picked = text_of(designer.get("/evidence/", {"lever": f"lever-{FACET_SIZE + 3:02}"}))
+    assert picked.index(last) < picked.index("Show all")
+
+
+def test_titles_are_links_and_one_is_one(sample, designer):
+    page = text_of(designer.get("/evidence/", {"q": "U1", "view": "table", "verdict": "UNTESTED"}))
+    assert '<a href="/evidence/rows/U1/">' in page
+    assert "1 row<" in page
+
+
+def test_each_filter_in_use_can_be_taken_out(sample, designer):
+    page = text_of(designer.get("/evidence/", {"q": "warp", "verdict": "DEAD", "archived": "1"}))
+    assert re.search(r'href="\?verdict=DEAD&amp;archived=1">[^?]*Search: warp', page)
+    assert re.search(r'href="\?q=warp&amp;archived=1">[^?]*Verdict: DEAD', page)
+    assert re.search(r'href="\?q=warp&amp;verdict=DEAD">[^?]*Archived rows', page)
+
+
+def test_cards_say_how_their_scope_relates_to_mine_and_why_they_block(designer):
+    f.evidence_row(f.DEAD)
+    op = f.op(scope={"arch": ["sm_90"]})
+    assert "disjoint" not in text_of(designer.get("/evidence/"))
+    page = text_of(designer.get("/evidence/", {"for": op.slug}))
+    assert "Its scope and yours are disjoint" in page
+    assert "does not block" in page
+    page = text_of(designer.get("/evidence/", {"arch": "cpu", "m": "1"}))
+    assert "cause: regressed in scope; its scope overlaps yours" in page
+    assert "Scopes are compared with M 1, cpu." in page
+
+
+def test_cards_count_the_specs_that_rest_on_a_row(designer):
+    row = f.evidence_row()
+    f.op()
+    f.saved_revision(f.spec_content(row))
+    assert "1 spec rests on it" in text_of(designer.get("/evidence/"))
+    f.saved_revision(f.spec_content(row))
+    assert "2 specs rest on it" in text_of(designer.get("/evidence/", {"view": "table"}))
+
+
+def test_nothing_found_names_words_near_levers_and_opens_a_row(sample, designer):
+    page = text_of(designer.get("/evidence/", {"q": "the split-kk"}))
+    assert "<code>split-kk</code>" in page
+    assert 'href="/evidence/levers/split-k/">Split-K</a>' in page
+    link = re.search(r'href="(/evidence/rows/new/[^"]*)"[^>]*>Propose an UNTESTED row', page)[1].replace("&amp;", "&")
+    assert link == "/evidence/rows/new/?title=split-kk&lever=split-k"
+    form = text_of(designer.get(link))
+    assert 'value="split-kk"' in form
+    assert '<option value="split-k" selected>' in form
+
+
+# --- saved searches -----------------------------------------------------------------------------------------------
+
+
+def test_a_search_is_saved_told_of_on_home_and_marked_as_seen(designer):
+    f.evidence_row(f.DEAD)
+    page = text_of(designer.get("/evidence/", {"q": "norm", "page": "1"}))
+    assert '<input type="hidden" name="query" value="q=norm">' in page
+    response = designer.post("/evidence/searches/save/", {"name": "Norms", "query": "q=norm"}, follow=True)
+    saved = SavedSearch.objects.get()
+    assert response.redirect_chain[0][0] == f"/evidence/?q=norm&saved={saved.pk}"
+    assert "Nothing new since you looked" in text_of(response)
+    assert "nothing new" in text_of(designer.get("/"))
+    row = f.evidence_row(f.DEAD, title="Another norm")
+    home = text_of(designer.get("/"))
+    assert "1 new or changed row in Norms:" in home
+    assert f'href="{row.get_absolute_url()}"' in home
+    assert "1 new" in text_of(designer.get("/evidence/"))
+    after = designer.post(f"/evidence/searches/{saved.pk}/seen/", follow=True)
+    assert "Nothing new since you looked" in text_of(after)
+    designer.post(f"/evidence/searches/{saved.pk}/delete/")
+    assert not SavedSearch.objects.exists()
+
+
+def test_a_search_that_can_not_be_saved_says_why(designer):
+    response = designer.post("/evidence/searches/save/", {"name": "x", "query": "q=foo%3Abar"}, follow=True)
+    assert "Not saved. There is no field" in text_of(response)
+    assert designer.post("/evidence/searches/77/seen/").status_code == 404
+    assert designer.post("/evidence/searches/99999999999999999999999/delete/").status_code == 404
+
+
+# --- step 0 of a spec ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def known(db):
+    """A DEAD row and an op whose scope it meets."""
+    return f.evidence_row(f.DEAD), f.op()
+
+
+def test_step_0_asks_before_anything_was_searched(known, designer):
+    page = text_of(designer.get("/specs/search/"))
+    assert "Search before you design" in page
+    assert "Begin the spec" not in page
+
+
+def test_no_address_hides_a_dead_row_in_step_0(known, designer):
+    row, _ = known
+    for query in (
+        "q=norm&verdict=WIN",
+        "q=norm+-verdict:dead",
+        "q=norm+is:flagged&state=flagged",
+        "lever=fused-row-norm",
+    ):
+        assert f'id="decide-{row.code}"' in text_of(designer.get(f"/specs/search/?{query}"))
+
+
+def test_a_row_that_blocks_must_be_decided_on_and_nothing_typed_is_lost(known, designer):
+    row, op = known
+    data = {"q": "norm", "lever": "fused row norm", "op": op.slug, "title": "My norm", "ops": op.slug}
+    response = designer.post("/specs/search/", data)
+    assert response.status_code == 422
+    page = text_of(response)
+    assert f'<a href="#decide-{row.code}">{row.code} blocks you, and you have not decided.</a>' in page
+    assert 'value="My norm"' in page
+    assert not Spec.objects.exists()
+    data |= {f"d-{row.code}": "not_relevant", f"why-{row.code}": ""}
+    page = text_of(designer.post("/specs/search/", data))
+    assert "needs a reason" in page
+    assert f'name="d-{row.code}" value="not_relevant" checked' in page
+    data |= {f"why-{row.code}": "another envelope", f"seen-{row.code}": row.head.content_hash}
+    response = designer.post("/specs/search/", data)
+    spec = Spec.objects.get()
+    assert response["Location"] == f"/specs/{spec.code}/edit/choices/"
+    assert spec.receipts.get().content["rows"][0]["reason"] == "another envelope"
+    shown = text_of(designer.get(spec.get_absolute_url()))
+    assert "1 row found, 1 decided" in shown
+    assert "No blocking row has appeared since." in shown
+
+
+def test_the_spec_page_says_which_blocking_rows_are_new_and_how_to_search_again(known, designer):
+    row, op = known
+    data = {"lever": "fused-row-norm", "op": op.slug, "title": "My norm", "ops": op.slug, f"d-{row.code}": "cite"}
+    designer.post("/specs/search/", data)
+    spec = Spec.objects.get()
+    newer = f.evidence_row(f.DEAD, title="Fused row norm, third attempt")
+    page = text_of(designer.get(spec.get_absolute_url()))
+    assert f"New blocking row since: {newer.code}. Search again and decide." in page
+    again = re.search(r'href="(/specs/search/\?spec=[^"]*)">Repeat this search', page)[1].replace("&amp;", "&")
+    form = text_of(designer.get(again))
+    assert f"Store the search with {spec.code}" in form
+    kept = dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form.partition('id="decide"')[2]))
+    sent = kept | {f"d-{row.code}": "cite", f"d-{newer.code}": "contradicts"}
+    assert designer.post("/specs/search/", sent).status_code == 302
+    assert "No blocking row has appeared since." in text_of(designer.get(spec.get_absolute_url()))
+
+
+def test_decisions_travel_with_the_search(known, designer):
+    row, _ = known
+    page = text_of(
+        designer.get("/specs/search/", {"q": "norm", f"d-{row.code}": "repropose", f"why-{row.code}": "one <pass>"})
+    )
+    assert f'name="d-{row.code}" value="repropose" checked' in page
+    assert "one &lt;pass&gt;</textarea>" in page
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"lever": "no such thing"}, "There is no lever no such thing."),
+        ({"lever": "fused row nrom"}, "lever=fused-row-norm"),
+        ({"q": "foo:bar"}, '<pre class="caret">foo:bar\n^</pre>'),
+        ({"q": "norm", "m": "many"}, "is not a range of whole numbers"),
+    ],
+)
+def test_what_can_not_be_searched_for_says_what_to_do(known, designer, query, words):
+    response = designer.get("/specs/search/", query)
+    assert response.status_code == 422
+    assert words in text_of(response)
+
+
+def test_nothing_known_is_a_finding_too(known, designer):
+    _, op = known
+    page = text_of(designer.get("/specs/search/", {"q": "zebra"}))
+    assert "Nothing is known of this" in page
+    assert "/evidence/rows/new/?title=zebra" in page
+    designer.post("/specs/search/", {"q": "zebra", "title": "Zebra", "ops": op.slug})
+    assert Spec.objects.get().receipts.get().content["rows"] == []
+
+
+@pytest.mark.parametrize("bad", ["\x00", "😀" * 300, "'; --", "a" * 5000])
+def test_odd_input_is_no_error_of_the_server(known, designer, bad):
+    for data in ({"q": bad}, {"lever": bad}, {"op": bad}, {"arch": bad}, {"spec": bad}, {"q": "norm", "d-D1": bad}):
+        assert designer.get("/specs/search/", data).status_code < 500
+        assert designer.post("/specs/search/", {**data, "title": "x"}).status_code < 500
+    assert designer.get("/evidence/", {"for": bad, "m": bad, "saved": bad}).status_code < 500
