@@ -81,11 +81,12 @@ def _show(
 ) -> HttpResponse:
     actor = actor_from_request(request)
     is_designer = has_role(actor, "designer")
+    revisions = list(spec.revisions.select_related("author").order_by("-number"))
     context: dict[str, Any] = {
         "spec": spec,
         "revision": revision,
         "status": spec_status(spec),
-        "revisions": spec.revisions.select_related("author").order_by("-number"),
+        "revisions": revisions,
         "is_designer": is_designer,
         "may_implement": has_role(actor, "implementer", "designer"),
         "activity": activity_of(spec, 20),
@@ -97,6 +98,8 @@ def _show(
         "has_draft": spec.drafts.filter(user=request.user).exists(),
     }
     if revision is not None:
+        context["previous"] = next((r for r in revisions if r.number < revision.number), None)
+        context["following"] = next((r for r in reversed(revisions) if r.number > revision.number), None)
         context |= _revision_context(actor, spec, revision, is_designer) | forms
     return render(request, "kernels/spec_detail.html", context, status=status)
 
@@ -133,7 +136,6 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision, is_designer: bo
         "comment_form": CommentForm(),
         "sign_form": SignForm(),
         "to_sign": [choice for choice in result.repropositions if choice not in signed],
-        "previous": spec.revisions.filter(number__lt=revision.number).first(),
     }
 
 

@@ -39,6 +39,17 @@
     return true;
   }
 
+  // The evidence of the choice at hand: of the line moved to, else of the first that has some.
+  function toggleEvidence() {
+    const parts = [...document.querySelectorAll("[data-evidence]")].map((box) => [...box.querySelectorAll("details")]).filter((found) => found.length);
+    const found = parts.find(([first]) => first.closest("[data-row]")?.classList.contains("is-current")) ?? parts[0];
+    if (!found) return false;
+    const open = !found[0].open;
+    for (const part of found) part.open = open;
+    found[0].querySelector("summary").focus();
+    return true;
+  }
+
   function openLine() {
     const line = lines().find((item) => item.classList.contains("is-current"));
     const link = line && linkOf(line);
@@ -70,7 +81,7 @@
     return true;
   }
 
-  const ACTIONS = { j: () => moveLine(1), k: () => moveLine(-1), o: openLine, n: () => moveThread(1), p: () => moveThread(-1), "?": help };
+  const ACTIONS = { j: () => moveLine(1), k: () => moveLine(-1), o: openLine, e: toggleEvidence, n: () => moveThread(1), p: () => moveThread(-1), "?": help };
 
   function handle(key) {
     if (performance.now() < pendingGo) {
@@ -89,6 +100,16 @@
     if (typing(event.target) || document.querySelector("dialog[open], :popover-open")) return;
     if (event.key.length === 1 && handle(event.key)) event.preventDefault();
   });
+
+  // The dialog promises what this page has, and no more.
+  function showWhatWorksHere() {
+    const dialog = document.getElementById("keys-dialog");
+    if (!dialog) return;
+    for (const line of dialog.querySelectorAll("[data-needs]")) line.hidden = !document.querySelector(line.dataset.needs);
+    for (const part of dialog.querySelectorAll("section")) part.hidden = !part.querySelector("dl > :not([hidden])");
+  }
+  document.addEventListener("htmx:afterSettle", showWhatWorksHere);
+  showWhatWorksHere();
 
   function showSwitches() {
     for (const box of document.querySelectorAll("[data-keys-toggle]")) box.checked = enabled;

@@ -239,7 +239,7 @@ def test_names_in_lists_lead_to_what_they_name(client, loop):
 
 def test_lists_have_lines_for_the_keys_and_versions_have_neighbours(client, loop):
     for name, arguments in (("op_detail", ["rmsnorm-cpu"]), ("kernel_detail", ["fused"]), ("anchor_list", [])):
-        page = client.get(reverse(f"kernels:{name}", args=arguments)).content.decode()
+        page = client.get(reverse(f"kernels:{name}", args=arguments)).content.decode().partition('id="keys-dialog"')[0]
         lists = page.count("data-rows")
         assert page.count("data-row>") + page.count("data-row ") >= lists > 0
     kernel = loop["version"].kernel
