@@ -6,13 +6,14 @@ from django.urls import reverse
 
 from evidence.hooks import CITATIONS, DESIGNS, OPEN_SPEC_AUTHORS, REOPENS, RESTING, SPEC_COUNTS
 from evidence.models import EvidenceRow
-from kernels.models import Kernel, Op, Position, Run, Spec, SpecRevision
+from kernels import indexing
+from kernels.models import Kernel, Position, Run, Spec, SpecRevision
 from kernels.selectors.interests import authors_on_lever, citations_of_row, specs_resting_on
 from kernels.selectors.searches import ops_to_design, spec_counts
 from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing, specs_reopened
 from kernels.starter import load_starter
 from v2kb.core.models import User
-from v2kb.core.registry import LINKS, SEARCHES, STARTERS, TURNS, add_panel
+from v2kb.core.registry import LINKS, STARTERS, TURNS, add_panel
 from v2kb.rules.states import STALE
 
 REVIEWERS = ("reviewer_correctness", "reviewer_performance", "curator")
@@ -26,10 +27,7 @@ def register_hooks() -> None:
     LINKS.add("spec", spec_link)
     LINKS.add("run", run_link)
     LINKS.add("kernel", kernel_link)
-    SEARCHES.add("specs", search_specs)
-    SEARCHES.add("ops", search_ops)
-    SEARCHES.add("kernels", search_kernels)
-    SEARCHES.add("runs", search_runs)
+    indexing.register()
     add_panel("evidence.evidencerow", cited_by)
     CITATIONS.add("specs", citations_of_row)
     REOPENS.add("specs", specs_reopened)
@@ -111,38 +109,6 @@ def kernel_link(target: str) -> tuple[str, str] | None:
     """[[kernel:rmsnorm-fused]]."""
     kernel = Kernel.objects.filter(slug=target).first()
     return (kernel.get_absolute_url(), kernel.slug) if kernel else None
-
-
-def _hit(obj: Any, title: str, snippet: str, why: str) -> dict[str, Any]:
-    return {"title": title, "url": obj.get_absolute_url(), "snippet": snippet, "why": why}
-
-
-def search_specs(query: str, limit: int) -> list[dict[str, Any]]:
-    """Specs by code or title."""
-    found = Spec.objects.filter(code__iexact=query) | Spec.objects.filter(title__icontains=query)
-    return [_hit(s, str(s), "", "code" if s.code.lower() == query.lower() else "title") for s in found[:limit]]
-
-
-def search_ops(query: str, limit: int) -> list[dict[str, Any]]:
-    """Ops by name or title."""
-    found = Op.objects.filter(slug__icontains=query) | Op.objects.filter(title__icontains=query)
-    return [_hit(op, op.title, op.slug, "") for op in found[:limit]]
-
-
-def search_kernels(query: str, limit: int) -> list[dict[str, Any]]:
-    """Kernels by name, title or version digest."""
-    found = (
-        Kernel.objects.filter(slug__icontains=query)
-        | Kernel.objects.filter(title__icontains=query)
-        | Kernel.objects.filter(versions__digest__startswith=query.lower())
-    ).distinct()
-    return [_hit(kernel, kernel.title, kernel.slug, "") for kernel in found[:limit]]
-
-
-def search_runs(query: str, limit: int) -> list[dict[str, Any]]:
-    """Runs by public id."""
-    found = Run.objects.filter(public_id__istartswith=query).select_related("op")
-    return [_hit(run, run.public_id, f"{run.get_kind_display()} for {run.op.title}", "id") for run in found[:limit]]
 
 
 def cited_by(request: Any, row: EvidenceRow) -> dict[str, Any] | None:

@@ -6,6 +6,7 @@ class ReferencesConfig(AppConfig):
     verbose_name = "References"
 
     def ready(self) -> None:
-        from references import guards, links  # noqa: F401
+        from references import guards, indexing, links  # noqa: F401
 
         links.register()
+        indexing.register()

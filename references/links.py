@@ -1,4 +1,4 @@
-"""Links to documents in every markdown text, [[doc:slug#anchor]] and [x](other.md#anchor); references in the search."""
+"""Links to documents in every markdown text: [[doc:slug#anchor]] and [x](other.md#anchor)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -9,9 +9,9 @@ from django.urls import reverse
 from references.importers.anchors import heading_slugs
 from references.importers.archive import same_place
 from references.models import Document, Section
-from references.selectors import search_sections, section_url, snippet
+from references.selectors import section_url
 from v2kb.core.markdown import FILE, Found, links_in, remember
-from v2kb.core.registry import LINKS, SEARCHES
+from v2kb.core.registry import LINKS
 
 DOC = "doc"
 
@@ -114,22 +114,7 @@ def _link(slug: str, title: str, section: tuple[str, str] | None) -> tuple[str, 
     return section_url(slug, anchor), f"{title}: {section_title}"
 
 
-def search_references(query: str, limit: int) -> list[dict]:
-    """Sections for the site's search: title, url, snippet, kind, why."""
-    return [
-        {
-            "title": f"{section.revision.document.title} § {section.number or section.title}".strip(),
-            "url": section_url(section.revision.document.slug, section.anchor),
-            "snippet": snippet(section.text, query),
-            "kind": "section",
-            "why": "words in the title" if section.rank == 0 else "words in the text",
-        }
-        for section in search_sections(query, limit)
-    ]
-
-
 def register() -> None:
     """Fill the registries of core."""
     LINKS.add(DOC, resolve_document_link)
     LINKS.add(FILE, resolve_file_link)
-    SEARCHES.add("References", search_references)

@@ -6,14 +6,14 @@ from django.contrib.auth import views as auth_views
 from django.urls import include, path
 from django.views.generic import TemplateView
 
-from kernels.views import home
+from kernels.views import home, search
 from v2kb.core import pages
 
 handler400 = "v2kb.core.pages.bad_request"
 
 urlpatterns = [
     path("", home.home, name="home"),
-    path("search/", home.search, name="search"),
+    path("search/", search.search, name="search"),
     path("", include("kernels.urls")),
     path("evidence/", include("evidence.urls")),
     path("references/", include("references.urls")),

@@ -12,18 +12,18 @@ from evidence.search.columns import Columns, columns
 from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, levers_called, options
 from evidence.search.meaning import EncoderAway, nearest
 from v2kb.core.errors import Refusal
-from v2kb.core.search import Either, Expression, Kind, SearchIndex, expression_of, index, of_word
+from v2kb.core.search import Expression, Kind, SearchIndex, any_of, expression_of, index, mend
 from v2kb.rules.names import exact_hashes, lever_key
-from v2kb.rules.search_query import MAX_CHARS, QueryError, SearchQuery, Text, parse_query
-from v2kb.rules.search_words import Word, words
+from v2kb.rules.search_query import MAX_CHARS, QueryError, SearchQuery, least_words, parse_query
 
 ENOUGH = 8
 """With so many rows that hold every word, nothing is guessed."""
 MAX_HASHES = 12
 MIN_LEVER_CHARS = 4
 SOME_WORDS_LIMIT = 40
-IN_TITLE = 1e6
-LEVER_NAME = "a name of its lever"
+IN_TITLE = NEXT = 1e6
+CODE, HASH, LEVER_NAME = "the code", "the hash of a revision", "a name of its lever"
+SURE = {CODE, HASH, LEVER_NAME}
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,11 @@ class Found:
     def terms(self) -> list[str]:
         """The words as they were understood."""
         return [text.text for text in self.query.wanted]
+
+    @property
+    def guessed(self) -> set[int]:
+        """Ids of hits that do not hold every word as it was typed."""
+        return {row_id for row_id, why in self.reasons.items() if why not in SURE}
 
     def of(self, verdict: str) -> np.ndarray:
         """Ids of the hits with this verdict, in order."""
@@ -125,7 +130,7 @@ class _Search:
     def run(self, allowed: np.ndarray) -> None:
         """Fill mask and scores; tiers of guesses run while fewer than `ENOUGH` allowed rows were found."""
         wanted = expression_of(self.query.wanted)
-        unwanted = _any_of(self.query.unwanted)
+        unwanted = any_of(self.query.unwanted)
         if wanted is None:
             self.mask[:] = not self.query.is_unreadable
             if unwanted is not None:
@@ -169,14 +174,14 @@ class _Search:
         known = self.held.rows.place_of_code
         named = [code for codes in self.query.codes if all(code in known for code in codes) for code in codes]
         places = [known[code] for code in dict.fromkeys(named)]
-        self._add(np.array(places, np.int64), np.arange(len(places), 0, -1.0), "the code")
+        self._add(np.array(places, np.int64), np.arange(len(places), 0, -1.0), CODE)
         digits = [text.words[0].whole for text in self.query.wanted]
         found: set[int] = set()
         for start in [part for digit in digits for part in exact_hashes(digit)][:MAX_HASHES]:
             revisions = EvidenceRevision.objects.filter(content_hash__gte=start, content_hash__lt=f"{start}g")
             found.update(revisions.values_list("row_id", flat=True)[:50])
         hashed = self._places(np.array(sorted(found), np.int64))
-        self._add(hashed, np.ones(len(hashed)), "the hash of a revision")
+        self._add(hashed, np.ones(len(hashed)), HASH)
 
     def _every_word(self, wanted: Expression, unwanted: Expression | None) -> None:
         """Rows with every word; those whose lever is called just so stand first, whatever else mentions it."""
@@ -208,56 +213,35 @@ class _Search:
             self._add(places, np.ones(len(places)), LEVER_NAME)
 
     def _typing_errors(self, unwanted: Expression | None) -> None:
-        """Words that no row holds, replaced by the nearest known ones (or the two that it was written from).
-
-        An identifier is never taken for another one.
-        """
-        mended: list[Text] = []
-        for text in self.query.wanted:
-            near = self._mended(text.words[0]) if not text.phrase else ()
-            mended.append(Text(near or text.words, phrase=text.phrase or len(near) > 1))
-        if not self.corrections:
-            return
-        wanted = expression_of(mended)
+        mended, self.corrections = mend(self.backend, Kind.ROW, self.query.wanted)
+        wanted = expression_of(mended) if self.corrections else None
         if wanted is not None:
             places = self._places(self.backend.match(Kind.ROW, wanted, unwanted))
             said = ", ".join(f"{typed} read as {known}" for typed, known in self.corrections)
             self._add(places, self._scores(places, wanted), said)
 
-    def _mended(self, word: Word) -> tuple[Word, ...]:
-        if word.is_identifier or len(self.backend.match(Kind.ROW, of_word(word))):
-            return ()
-        for known in self.backend.alike(word.whole):
-            found = words(known)
-            if found and len(self.backend.match(Kind.ROW, of_word(found[0]))):
-                self.corrections.append((word.text, known))
-                return (found[0],)
-        for place in range(2, len(word.whole) - 1):
-            pair = tuple(words(f"{word.whole[:place]} {word.whole[place:]}"))
-            phrase = expression_of([Text(pair, phrase=True)])
-            if len(pair) == 2 and phrase is not None and len(self.backend.match(Kind.ROW, phrase)):
-                self.corrections.append((word.text, f"{pair[0].text} {pair[1].text}"))
-                return pair
-        return ()
-
     def _some_words(self, unwanted: Expression | None) -> None:
-        """Rows with at least half of the words, and two of three; one of two only when there is nothing better."""
+        """Rows with at least half of the words, and two of three; one of two only when there is nothing better.
+
+        Among as many words, identifiers count more than plain ones.
+        """
         texts = self.query.wanted
         if len(texts) < 2 or (len(texts) == 2 and self.mask.any()):
             return
-        least = min(2, len(texts) - 1)
-        held = np.zeros(len(self.mask))
+        held, named = np.zeros(len(self.mask)), np.zeros(len(self.mask))
         for text in texts:
             wanted = expression_of([text])
             if wanted is not None:
-                held[self._places(self.backend.match(Kind.ROW, wanted, unwanted))] += 1
-        places = np.flatnonzero((held * 2 >= len(texts)) & (held >= least) & ~self.mask)
+                places = self._places(self.backend.match(Kind.ROW, wanted, unwanted))
+                held[places] += 1
+                named[places] += text.is_identifier
+        places = np.flatnonzero((held >= least_words(len(texts))) & ~self.mask)
         if not len(places):
             return
-        either = Either(tuple(part for text in texts if (part := expression_of([text])) is not None))
-        scores = held[places] * 1000
+        scores = held[places] * NEXT**2 + named[places] * NEXT
         newest = np.argsort(self.held.ids[places])[-self.backend.ranked_at_most :]
-        scores[newest] += self.backend.scores(Kind.ROW, either, self.held.ids[places[newest]])
+        if (either := any_of(texts)) is not None:
+            scores[newest] += self.backend.scores(Kind.ROW, either, self.held.ids[places[newest]])
         best = np.argsort(-scores, kind="stable")[:SOME_WORDS_LIMIT]
         for count in sorted(set(held[places[best]].tolist()), reverse=True):
             at = best[held[places[best]] == count]
@@ -276,8 +260,3 @@ class _Search:
         for place in self._places(ids).tolist():
             cosine = found[int(self.held.ids[place])]
             self._add(np.array([place]), np.array([cosine]), f"similar meaning ({cosine:.2f})")
-
-
-def _any_of(texts: tuple[Text, ...]) -> Expression | None:
-    parts = [part for text in texts if (part := expression_of([text])) is not None]
-    return Either(tuple(parts)) if parts else None

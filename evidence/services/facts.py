@@ -11,6 +11,7 @@ from v2kb.rules.evidence import weak_dead
 from v2kb.rules.scope import LABELS
 
 SEVERAL = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
+_NAMES = [field.name for field in RowFacts._meta.concrete_fields if not field.primary_key]
 
 
 def refresh_facts(row_ids: Iterable[int]) -> None:
@@ -20,21 +21,44 @@ def refresh_facts(row_ids: Iterable[int]) -> None:
         return
     lock_log()
     change = EvidenceChange.objects.create().pk
+    rows, states = _rows(ids), states_of(ids)
+    facts = [_facts(row, lever, states[row.pk], change) for row, lever in rows]
+    RowFacts.objects.bulk_create(facts, update_conflicts=True, unique_fields=["row"], update_fields=_NAMES)
+    put(_document(row, lever) for row, lever in rows)
+
+
+def row_documents(ids: list[int]) -> list[Document]:
+    """What the search should know of these rows; archived ones are found too, where they are asked for."""
+    return [_document(row, lever) for row, lever in _rows(ids)]
+
+
+def rows_with_other_facts(ids: list[int]) -> set[int]:
+    """Rows among these whose RowFacts are missing or differ from their head and standing."""
+    stored, states = RowFacts.objects.in_bulk(ids), states_of(ids)
+    told = [name for name in _NAMES if name != "change"]
+    wrong = set()
+    for row, lever in _rows(ids):
+        present, right = stored.get(row.pk), _facts(row, lever, states[row.pk], 0)
+        if present is None or any(_value(present, name) != _value(right, name) for name in told):
+            wrong.add(row.pk)
+    return wrong
+
+
+def _value(facts: RowFacts, name: str) -> Any:
+    return facts.lever_id if name == "lever" else getattr(facts, name)
+
+
+def _rows(ids: list[int]) -> list[tuple[EvidenceRow, Lever]]:
+    """Rows with their heads, each with the lever that it stands under and the lever's names."""
     rows = EvidenceRow.objects.filter(pk__in=ids, head__isnull=False).select_related("head__lever")
-    rows = rows.prefetch_related("head__lever__aliases")
-    states = states_of(ids)
-    documents, facts = [], []
-    for row in rows:
-        documents.append(
-            Document(Kind.ROW, row.pk, f"{row.code} {row.head.title}", row_text(row.head.content, row.head.lever))
-        )
-        facts.append(_facts(row, states[row.pk], change))
-    names = [field.name for field in RowFacts._meta.concrete_fields if not field.primary_key]
-    RowFacts.objects.bulk_create(facts, update_conflicts=True, unique_fields=["row"], update_fields=names)
-    put(documents)
+    return [(row, row.head.lever) for row in rows.prefetch_related("head__lever__aliases")]
 
 
-def _facts(row: EvidenceRow, states: RowStates, change: int) -> RowFacts:
+def _document(row: EvidenceRow, lever: Lever) -> Document:
+    return Document(Kind.ROW, row.pk, f"{row.code} {row.head.title}", row_text(row.head.content, lever))
+
+
+def _facts(row: EvidenceRow, lever: Lever, states: RowStates, change: int) -> RowFacts:
     content = row.head.content
     low, high = _percentages(content["numbers"])
     tiers = sorted({number["tier"] for number in content["numbers"] if number["tier"]})
@@ -44,7 +68,7 @@ def _facts(row: EvidenceRow, states: RowStates, change: int) -> RowFacts:
         code=row.code,
         archived=row.archived_at is not None,
         verdict=row.head.verdict,
-        lever_id=row.head.lever_id,
+        lever=lever,
         cause=row.head.cause_class,
         blocking="" if states.superseded_by else row.head.blocking,
         tier=",".join(tiers),

@@ -1,4 +1,4 @@
-"""Recomputing what is stored: hashes, stored gate results, approvals, the activity chain.
+"""Recomputing what is stored: hashes, stored gate results, approvals, search entries, the activity chain.
 
 Triggers stop changes, but somebody with raw INSERT rights could write a row that never came from a service. Everything
 here is recomputed from what the rules say, so that such a row shows.
@@ -30,6 +30,7 @@ from kernels.models import (
 from references.models import Document, DocumentRevision, Section
 from v2kb.core.activity import broken_links
 from v2kb.core.models import Activity, ActivityHead
+from v2kb.core.search.upkeep import differences
 from v2kb.rules import antiloop
 from v2kb.rules.canonical import NotCanonical, content_hash
 from v2kb.rules.prereg import parse_prediction
@@ -273,7 +274,7 @@ def _approvals() -> Iterator[Fault]:
             yield Fault("approval", str(revision), wrong)
 
 
-# --- heads and the log ---
+# --- heads, the search and the log ---
 
 
 def _heads() -> Iterator[Fault]:
@@ -282,6 +283,11 @@ def _heads() -> Iterator[Fault]:
         for row in rows.iterator(CHUNK):
             if (row.head.number if row.head else None) != row.newest:
                 yield Fault(f"head of {model._meta.verbose_name}", str(row), f"it is not the newest, {row.newest}")
+
+
+def _search() -> Iterator[Fault]:
+    for name, pk, wrong in differences():
+        yield Fault("search entry", f"{pk} of {name}", f"{wrong}; run manage.py reindex")
 
 
 def _activity() -> Iterator[Fault]:
@@ -303,5 +309,6 @@ CHECKS = (
     _gate_results,
     _approvals,
     _heads,
+    _search,
     _activity,
 )

@@ -172,7 +172,7 @@ def test_a_forged_judgement_result_and_registration_are_found(world, failing):
         content_hash=content_hash({"kill_percent": "0"}), sealed_at=timezone.now(),
     )  # fmt: skip
     kinds = sorted(line.split()[0] for line in found())
-    assert kinds == ["judgement", "pre-registration", "run"]
+    assert kinds == ["judgement", "pre-registration", "run", "search", "search"], "the search knows of neither"
     assert Judgement.objects.count() == 2
 
 

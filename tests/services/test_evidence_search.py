@@ -6,7 +6,8 @@ from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
 from evidence.models import EvidenceRow
-from evidence.registration import find, link_to_code, link_to_lever, turns
+from evidence.indexing import find_rows
+from evidence.registration import link_to_code, link_to_lever, turns
 from evidence.search import Query, hits_of, search_rows
 from evidence.services import flag_row, propose_change
 from tests import factories as f
@@ -144,12 +145,12 @@ def test_odd_parameters():
 
 
 def test_the_top_bars_search(loaded):
-    found = find("loader warp", 5)
+    found = find_rows("loader warp", 5)
     assert [(hit["title"], hit["kind"], hit["url"]) for hit in found] == [
         ("D1 Loader warp", "evidence row", "/evidence/rows/D1/")
     ]
-    assert find("", 5) == []
-    assert len(find("D1 D2 W1 W2 U1", 2)) == 2
+    assert find_rows("", 5) == []
+    assert len(find_rows("D1 D2 W1 W2 U1", 2)) == 2
 
 
 def test_links_in_markdown(loaded):

@@ -9,7 +9,8 @@ from django.db import DatabaseError, transaction
 from references import selectors
 from references.importers.archive import Files, RefusedFile, read_folder
 from references.importers.documents import import_documents, slug_of_paths
-from references.links import resolve_document_link, search_references
+from references.indexing import find_sections
+from references.links import resolve_document_link
 from references.models import Document, DocumentRevision, Family, Guideline, Section, UpstreamSnapshot
 from references.services.documents import archive_document, restore_document, save_documents
 from references.services.guidelines import set_guidelines
@@ -347,9 +348,9 @@ def test_search_finds_sections_by_all_words_titles_first(system):
     assert [section.anchor for section in selectors.search_sections("loader")] == ["loader", "roles"]
     assert selectors.search_sections("loader nothing") == []
     assert selectors.search_sections("%") == []
-    found = search_references("loads", 5)
-    assert found[0]["url"] == "/references/documents/rules/s/roles/"
-    assert "Loader loads." in found[0]["snippet"]
+    found = {hit["url"]: hit for hit in find_sections("loads", 5)}
+    assert list(found) == ["/references/documents/other/s/loader/", "/references/documents/rules/s/roles/"]
+    assert ("loads", True) in found["/references/documents/rules/s/roles/"]["snippet"]
 
 
 def test_uploads_are_their_owners_and_one_each(make_actor):

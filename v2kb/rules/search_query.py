@@ -39,7 +39,7 @@ STATES = ("archived", "blocking", "contested", "flagged", "structural", "superse
 """What `is:` may ask. A contested row is one that an open proposal wants to change."""
 
 _PART = re.compile(
-    r"""(?P<minus>-(?=["A-Za-z_]))?
+    r"""(?P<minus>-(?=["A-Za-z_])(?!D[A-Z][A-Z0-9]*_))?
     (?:(?P<field>[A-Za-z_]{1,20}):(?!:)(?P<value>"[^"]*"|[^\s"]*)
     |"(?P<phrase>[^"]*)"
     |(?P<word>[^\s"]+))""",
@@ -58,6 +58,10 @@ class QueryError(ValueError):
         super().__init__(message)
         self.message, self.at, self.fix = message, at, fix
 
+    def caret(self, text: str) -> str:
+        """The query, and below it a caret at the place."""
+        return f"{text}\n{' ' * self.at}^"
+
 
 @dataclass(frozen=True, slots=True)
 class Text:
@@ -66,6 +70,11 @@ class Text:
     words: tuple[Word, ...]
     phrase: bool = False
     negated: bool = False
+
+    @property
+    def is_identifier(self) -> bool:
+        """Whether some word of it names a thing rather than being plain prose."""
+        return any(word.is_identifier for word in self.words)
 
     @property
     def text(self) -> str:
@@ -157,6 +166,11 @@ def split_query(text: str) -> tuple[str, str]:
         position = found.end()
         (left_out if found["field"] or found["minus"] else held).append(found.group())
     return " ".join(held), " ".join(left_out)
+
+
+def least_words(total: int) -> int:
+    """How many of so many words a guess must hold: half of them, and two of three."""
+    return max((total + 1) // 2, min(2, total - 1))
 
 
 def _checked(text: str) -> str:

@@ -27,6 +27,7 @@ SENTENCE_WORDS = frozenset(
 
 _ARROW = re.compile(r"(?<=[A-Za-z0-9_])\s*(?:→|=>|->)\s*(?=[A-Za-z0-9_])")
 _TO = re.compile(r"(?<=[0-9])\s+to\s+(?=[0-9])", re.IGNORECASE)
+_DEFINED = re.compile(r"(?<![A-Za-z0-9_])-D(?=[A-Z][A-Z0-9]*_)")
 _EQUALS = re.compile(r"(?<=[A-Za-z0-9_])[ ]{0,2}=[ ]{0,2}(?=[A-Za-z0-9_])")
 _WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`|]+")
 _PERCENT = re.compile(r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%")
@@ -70,9 +71,9 @@ class Word:
 def words(text: str) -> list[Word]:
     """The words of `text` in order. Spaces round `=` and arrows, and before `%` and units, do not matter.
 
-    Between figures, "to" is an arrow.
+    Between figures, "to" is an arrow; a compiler's `-DNAME_X` is NAME_X.
     """
-    plain = _EQUALS.sub("=", fold_warps(fold(_TO.sub("‑", _ARROW.sub("‑", str(text))))))
+    plain = _EQUALS.sub("=", fold_warps(fold(_TO.sub("‑", _ARROW.sub("‑", _DEFINED.sub(" ", str(text)))))))
     plain = UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
     found = []
     for typed in _WORD.findall(plain):

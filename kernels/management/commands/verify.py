@@ -1,4 +1,4 @@
-"""`manage.py verify`: recompute hashes, gate results, approvals and the activity chain; say what does not hold."""
+"""`manage.py verify`: recompute what is stored, and say what does not hold."""
 
 from django.core.management import BaseCommand
 
@@ -7,7 +7,7 @@ from kernels.selectors.verify import faults
 
 class Command(BaseCommand):
     help = (
-        "Recompute every content hash and stored gate result and walk the activity chain. "
+        "Recompute every content hash, stored gate result and search entry and walk the activity chain. "
         "Ends with 1 and a list when something stored does not hold."
     )
 

@@ -1,12 +1,15 @@
 """Putting things into the search index, and taking them out."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import islice
+from typing import TypeVar
 
 from v2kb.core.models.search import SearchEntry, SearchWord
 from v2kb.rules.search_words import document_words
 
+T = TypeVar("T")
 KIND_BITS = 40
 MIN_WORD_CHARS = 4
 BATCH = 500
@@ -46,27 +49,27 @@ class Document:
 
 def put(documents: Iterable[Document]) -> None:
     """Store or replace the entries of these things, in batches, in the caller's transaction."""
-    batch: list[Document] = []
-    for document in documents:
-        batch.append(document)
-        if len(batch) == BATCH:
-            _put(batch)
-            batch = []
-    if batch:
+    for batch in batched(documents, BATCH):
         _put(batch)
 
 
 def _put(documents: list[Document]) -> None:
-    entries = [_entry(document) for document in documents]
+    entries = [entry_of(document) for document in documents]
     SearchEntry.objects.bulk_create(
         entries, update_conflicts=True, unique_fields=["id"], update_fields=["title", "body", "whole"]
     )
-    known = {word for entry in entries for word in f"{entry.title} {entry.body} {entry.whole}".split()}
-    spelt = sorted(word for word in known if len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word))
-    SearchWord.objects.bulk_create([SearchWord(word=word) for word in spelt], ignore_conflicts=True)
+    known = {word for entry in entries for word in words_of(entry)}
+    SearchWord.objects.bulk_create([SearchWord(word=word) for word in sorted(known)], ignore_conflicts=True)
 
 
-def _entry(document: Document) -> SearchEntry:
+def words_of(entry: SearchEntry) -> set[str]:
+    """The words of an entry that a misspelt one is compared with."""
+    words = set(f"{entry.title} {entry.body} {entry.whole}".split())
+    return {word for word in words if len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word)}
+
+
+def entry_of(document: Document) -> SearchEntry:
+    """What the index stores of a document."""
     title, title_wholes = document_words(document.title)
     body, body_wholes = document_words(document.text)
     entry_id = document.kind.entry_id(document.object_id)
@@ -74,5 +77,13 @@ def _entry(document: Document) -> SearchEntry:
 
 
 def drop(kind: Kind, object_ids: Iterable[int]) -> None:
-    """Take these things out of the index."""
-    SearchEntry.objects.filter(pk__in=[kind.entry_id(object_id) for object_id in object_ids]).delete()
+    """Take these things out of the index, in batches."""
+    for ids in batched([kind.entry_id(object_id) for object_id in object_ids], BATCH):
+        SearchEntry.objects.filter(pk__in=ids).delete()
+
+
+def batched(things: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most `size` things, in their order."""
+    rest = iter(things)
+    while batch := list(islice(rest, size)):
+        yield batch

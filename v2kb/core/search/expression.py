@@ -1,6 +1,6 @@
 """What is looked for, apart from any database's syntax, and how a typed word becomes such an expression."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from v2kb.rules.search_query import Text
@@ -65,6 +65,12 @@ def expression_of(texts: Sequence[Text]) -> Expression | None:
     if not parts:
         return None
     return parts[0] if len(parts) == 1 else All(tuple(parts))
+
+
+def any_of(texts: Iterable[Text]) -> Expression | None:
+    """At least one of the texts; None when there is none."""
+    parts = [part for text in texts if (part := expression_of([text])) is not None]
+    return Either(tuple(parts)) if parts else None
 
 
 def _joined(singles: Sequence[Text], place: int) -> list[str]:

@@ -103,6 +103,21 @@ def _install_sqlite(cursor) -> None:
         cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
         cursor.execute(sql)
     if missing:
-        cursor.execute("INSERT INTO core_search_fts (core_search_fts) VALUES ('rebuild')")
-        cursor.execute("DELETE FROM core_search_word_fts")
-        cursor.execute(f"INSERT INTO core_search_word_fts (rowid, word) SELECT id, '__' || word || '_' FROM {WORD}")
+        _rebuild_sqlite(cursor)
+
+
+def rebuild_full_text(using: str = "default") -> None:
+    """Make the full-text structures anew from the entries and words."""
+    connection = connections[using]
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            _rebuild_sqlite(cursor)
+        else:
+            cursor.execute("REINDEX INDEX core_search_vector")
+            cursor.execute("REINDEX INDEX core_search_word_trigrams")
+
+
+def _rebuild_sqlite(cursor) -> None:
+    cursor.execute("INSERT INTO core_search_fts (core_search_fts) VALUES ('rebuild')")
+    cursor.execute("DELETE FROM core_search_word_fts")
+    cursor.execute(f"INSERT INTO core_search_word_fts (rowid, word) SELECT id, '__' || word || '_' FROM {WORD}")

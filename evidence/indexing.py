@@ -1,0 +1,102 @@
+"""Rows and levers in the search: what is indexed, what keeps it in step, their hits in the top bar."""
+
+from typing import Any
+
+from evidence.models import EvidenceRevision, EvidenceRow, Lever, LeverAlias, Proposal
+from evidence.search import Query, hits_of, search_rows
+from evidence.services.facts import refresh_facts, row_documents, rows_with_other_facts
+from v2kb.core.registry import SEARCHES, follow
+from v2kb.core.search import INDEXED, Document, Indexed, Kind, find, shown
+from v2kb.rules.names import lever_key
+from v2kb.rules.search_marks import snippet
+from v2kb.rules.search_words import words
+
+
+def _all_rows() -> list[int]:
+    return list(EvidenceRow.objects.filter(head__isnull=False).order_by("pk").values_list("pk", flat=True))
+
+
+def _all_levers() -> list[int]:
+    return list(Lever.objects.filter(archived_at__isnull=True).order_by("pk").values_list("pk", flat=True))
+
+
+def _levers(ids: list[int]) -> list[Document]:
+    levers = Lever.objects.filter(pk__in=ids, archived_at__isnull=True).prefetch_related("aliases")
+    return [Document(Kind.LEVER, lever.pk, lever.name, _lever_text(lever)) for lever in levers]
+
+
+def _lever_text(lever: Lever) -> str:
+    return " · ".join([lever.description, *(alias.name for alias in lever.aliases.all()), lever.slug])
+
+
+ROWS = Indexed(Kind.ROW, _all_rows, row_documents, write=refresh_facts, beside=rows_with_other_facts)
+LEVERS = Indexed(Kind.LEVER, _all_levers, _levers)
+
+
+def follow_rows(rows: list[EvidenceRow]) -> None:
+    """Facts and search entries of changed rows."""
+    refresh_facts(row.pk for row in rows)
+
+
+def follow_proposals(proposals: list[Proposal]) -> None:
+    """An open proposal contests its row."""
+    refresh_facts({proposal.row_id for proposal in proposals if proposal.row_id})
+
+
+def follow_levers(levers: list[Lever]) -> None:
+    """Rows are also found by their lever's names."""
+    heads = EvidenceRevision.objects.filter(lever__in=levers, head_of__isnull=False)
+    refresh_facts(heads.values_list("row_id", flat=True))
+    LEVERS.refresh(lever.pk for lever in levers)
+
+
+def find_rows(query: str, limit: int) -> list[dict[str, Any]]:
+    """Rows for the top bar. Raises Refusal evidence.query."""
+    if not query.strip():
+        return []
+    found = search_rows(Query(text=query))
+    wanted = [word for text in found.query.wanted for word in text.words]
+    wanted += [word for _, known in found.corrections for word in words(known)]
+    return [
+        {
+            "title": f"{hit.code} {hit.row.head.title}",
+            "url": hit.row.get_absolute_url(),
+            "snippet": snippet(_said(hit.row), wanted),
+            "kind": "evidence row",
+            "why": hit.why,
+            "is_guess": hit.row.pk in found.guessed,
+        }
+        for hit in hits_of(found, found.ids[:limit].tolist())
+    ]
+
+
+def _said(row: EvidenceRow) -> str:
+    content = row.head.content
+    named = ("measured_note", "mechanism", "bound", "not_checked")
+    said = [*(content[name] for name in named), *content["approaches"], row.head.lever.name]
+    said += [source["text"] for source in content["sources"]]
+    text = " · ".join(text for text in said if text)
+    return text if text.startswith(row.head.verdict) else f"{row.head.verdict}: {text}"
+
+
+def find_levers(query: str, limit: int) -> list[dict[str, Any]]:
+    """Levers for the top bar: one called just so first."""
+    names = LeverAlias.objects.filter(normalised=lever_key(query), lever__archived_at__isnull=True)
+    hits = find(Kind.LEVER, query, limit, [(pk, "its name") for pk in names.values_list("lever_id", flat=True)])
+    levers = Lever.objects.prefetch_related("aliases").in_bulk([hit.object_id for hit in hits])
+    return [
+        shown(hit, title=lever.name, url=lever.get_absolute_url(), text=_lever_text(lever), kind="lever")
+        for hit in hits
+        if (lever := levers.get(hit.object_id))
+    ]
+
+
+def register() -> None:
+    """Fill the hooks of core; called once when the app is ready."""
+    INDEXED.add("rows", ROWS)
+    INDEXED.add("levers", LEVERS)
+    follow("evidence.evidencerow", follow_rows)
+    follow("evidence.proposal", follow_proposals)
+    follow("evidence.lever", follow_levers)
+    SEARCHES.add("evidence", find_rows)
+    SEARCHES.add("levers", find_levers)

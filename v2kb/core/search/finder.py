@@ -1,0 +1,141 @@
+"""Ranked hits of one kind, each with why: what the apps' parts of the top bar's search are made of."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from v2kb.core.models.search import SearchEntry
+from v2kb.core.search.backends import SearchIndex, index
+from v2kb.core.search.entries import Kind
+from v2kb.core.search.expression import Expression, any_of, expression_of
+from v2kb.core.search.mending import mend
+from v2kb.rules.names import exact_hashes
+from v2kb.rules.search_marks import snippet
+from v2kb.rules.search_query import SearchQuery, Text, least_words, parse_query
+from v2kb.rules.search_words import Word, words
+
+ENOUGH = 8
+"""With so many hits that hold every word, nothing is guessed."""
+MAX_HASHES = 12
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A thing that was found, why, and the words to mark in its text."""
+
+    object_id: int
+    why: str
+    words: tuple[Word, ...]
+    is_guess: bool = False
+
+
+def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = ()) -> list[Hit]:
+    """The best `limit` things of a kind: `exact` ones (id, why) first, then those with every word, then guesses.
+
+    Fields of the query language are of rows alone, so a query with fields finds nothing. Raises QueryError.
+    """
+    parsed = parse_query(query)
+    if not parsed.wanted or parsed.filters:
+        return []
+    found = dict(exact)
+    backend, mark = index(), [word for text in parsed.wanted for word in text.words]
+    found |= {pk: found.get(pk, "") for pk in _every_word(backend, kind, parsed.wanted, parsed)}
+    sure = set(found)
+    if len(found) < ENOUGH:
+        texts, corrections = mend(backend, kind, parsed.wanted)
+        if corrections:
+            said = ", ".join(f"{typed} read as {known}" for typed, known in corrections)
+            found |= {pk: found.get(pk, said) for pk in _every_word(backend, kind, texts, parsed)}
+            mark += [word for _, known in corrections for word in words(known)]
+    if len(found) < ENOUGH and (len(parsed.wanted) > 2 or not found):
+        found |= {pk: found.get(pk, why) for pk, why in _some_words(backend, kind, parsed)}
+    return _explained(kind, list(found.items())[:limit], mark, sure)
+
+
+def shown(hit: Hit, *, title: str, url: str, text: str, kind: str) -> dict[str, Any]:
+    """One hit as the results page shows it; the snippet of `text` is in pieces, marked or not."""
+    return {
+        "title": title,
+        "url": url,
+        "snippet": snippet(text, hit.words),
+        "kind": kind,
+        "why": hit.why,
+        "is_guess": hit.is_guess,
+    }
+
+
+def hash_starts(query: str) -> list[str]:
+    """What may be (the beginning of) a commit or content hash in a query."""
+    return exact_hashes(query)[:MAX_HASHES]
+
+
+def why_found(entry: SearchEntry | None, wanted: Sequence[Word], noun: str) -> str:
+    """Why an entry with every word was found, in a few words; "" when nothing was typed."""
+    if entry is None or not wanted:
+        return ""
+    if all(_stands_in(word, entry.title) for word in wanted):
+        return "words in its title"
+    names = [word.text for word in wanted if word.is_identifier]
+    if names and len(names) == len(wanted):
+        return f"identifier{'s' if len(names) > 1 else ''} in the {noun}"
+    return f"{', '.join(names)} and words in the {noun}" if names else f"words in the {noun}"
+
+
+def _every_word(backend: SearchIndex, kind: Kind, texts: Sequence[Text], query: SearchQuery) -> list[int]:
+    wanted = expression_of(texts)
+    if wanted is None:
+        return []
+    ids = backend.match(kind, wanted, any_of(query.unwanted))
+    titles = set(backend.match(kind, wanted, titles=True).tolist()) if len(ids) else set()
+    scores = _scores(backend, kind, wanted, ids)
+    return sorted(scores, key=lambda pk: (pk not in titles, -scores[pk], pk))
+
+
+def _scores(backend: SearchIndex, kind: Kind, wanted: Expression, ids: np.ndarray) -> dict[int, float]:
+    """Id -> score of the newest of these ids that are ranked."""
+    newest = ids[-backend.ranked_at_most :]
+    return dict(zip(newest.tolist(), backend.scores(kind, wanted, newest).tolist(), strict=True))
+
+
+def _some_words(backend: SearchIndex, kind: Kind, query: SearchQuery) -> list[tuple[int, str]]:
+    """(id, how many of the words) of things that hold most of the words; among as many, identifiers count more."""
+    texts, unwanted = query.wanted, any_of(query.unwanted)
+    either = any_of(texts)
+    if len(texts) < 2 or either is None:
+        return []
+    counts: Counter[int] = Counter()
+    named: Counter[int] = Counter()
+    for text in texts:
+        if (wanted := expression_of([text])) is not None:
+            ids = backend.match(kind, wanted, unwanted).tolist()
+            counts.update(ids)
+            named.update(ids if text.is_identifier else ())
+    enough = [pk for pk, count in counts.items() if count >= least_words(len(texts))]
+    scores = _scores(backend, kind, either, np.array(sorted(enough), np.int64))
+    enough.sort(key=lambda pk: (-counts[pk], -named[pk], -scores.get(pk, 0.0), pk))
+    return [(pk, f"{counts[pk]} of {len(texts)} words") for pk in enough]
+
+
+def _explained(kind: Kind, found: list[tuple[int, str]], mark: list[Word], sure: set[int]) -> list[Hit]:
+    unsaid = [kind.entry_id(pk) for pk, why in found if not why]
+    entries = SearchEntry.objects.in_bulk(unsaid) if unsaid else {}
+    return [
+        Hit(pk, why or why_found(entries.get(kind.entry_id(pk)), mark, kind.name.lower()), tuple(mark), pk not in sure)
+        for pk, why in found
+    ]
+
+
+def _stands_in(word: Word, text: str) -> bool:
+    atoms = text.split()
+    if not word.atoms:
+        return False
+    last = word.prefix or word.atoms[-1]
+    size = len(word.atoms)
+    for place in range(len(atoms) - size + 1):
+        run = atoms[place : place + size]
+        if run[:-1] == list(word.atoms[:-1]) and (run[-1].startswith(last) if word.prefix else run[-1] == last):
+            return True
+    return False
