@@ -1,10 +1,12 @@
 """Comparing the rows of an imported map with what is stored: new, changed, unchanged."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from evidence.models import EvidenceRevision, EvidenceRow, LeverAlias
+from evidence.models import EvidenceRevision, EvidenceRow, ImportedLine, LeverAlias
+from evidence.vocabulary import added_causes
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import check_revision, read_content
 from v2kb.rules.evidence_change import FieldChange, diff
@@ -20,7 +22,9 @@ UNSAID = ("lever", "scope", "cause_class", "approaches", "not_checked", "structu
 class BaselineRow:
     """One row of a map. `lever_name` names the lever that is added where `content["lever"]` is not known yet.
 
-    `said` lists the fields of `UNSAID` that a typing file gave.
+    `said` lists the fields of `UNSAID` that a typing file gave. `reread` gives, for the content of a row, what the source
+    could say of it: writing it there and reading it again. `key` names the line in its source where that is not the code.
+    `plain` holds the fields as the source alone gives them, without a typing file.
     """
 
     code: str
@@ -28,6 +32,9 @@ class BaselineRow:
     content: dict[str, Any]
     lever_name: str = ""
     said: frozenset[str] = frozenset()
+    reread: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    key: str = ""
+    plain: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,11 @@ class _Levers:
     """Names that stand for a lever: those stored, and those that earlier rows of the same map will add."""
 
     by_key: dict[str, str] = field(default_factory=dict)
+    causes: dict[str, str] = field(default_factory=added_causes)
+
+    def kept(self, slug: str, head: str) -> str:
+        """The name that a row keeps: a lever that was merged into the one meant here (`slug`) is that one."""
+        return head if self.by_key.get(lever_key(head)) == slug else slug
 
     def resolve(self, row: BaselineRow) -> tuple[str, str]:
         """(slug, name of the lever to add or "")."""
@@ -71,20 +83,28 @@ class _Levers:
 
 
 def compare_rows(rows: Sequence[BaselineRow], planned_levers: dict[str, str] | None = None) -> list[ComparedRow]:
-    """Compare every row with the stored one of its code, in three queries. `planned_levers`: key -> slug of levers
-    that a typing file will add first."""
+    """Compare every row with the stored one of its code, in a fixed number of queries. `planned_levers`: key -> slug of
+    levers that a typing file will add first.
+
+    A field that says what an earlier revision said, or what the source could say of the head, is no change: only what
+    is new in the source is taken over.
+    """
     levers = _Levers(dict(planned_levers or {}))
     levers.by_key |= dict(LeverAlias.objects.values_list("normalised", "lever__slug"))
     stored = {
         row.code: row
         for row in EvidenceRow.objects.filter(code__in=[row.code for row in rows]).select_related("head__lever")
     }
-    earlier = set(EvidenceRevision.objects.filter(row__in=stored.values()).values_list("row__code", "content_hash"))
-    return [_compare(row, stored.get(row.code), levers, earlier) for row in rows]
+    revisions: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for code, content in EvidenceRevision.objects.filter(row__in=stored.values()).values_list("row__code", "content"):
+        revisions[code].append(content)
+    for code, said in ImportedLine.objects.filter(row__in=stored.values()).values_list("row__code", "content"):
+        revisions[code].append(said.get("plain", {}))
+    return [_compare(row, stored.get(row.code), levers, revisions[row.code]) for row in rows]
 
 
 def _compare(
-    row: BaselineRow, stored: EvidenceRow | None, levers: _Levers, earlier: set[tuple[str, str]]
+    row: BaselineRow, stored: EvidenceRow | None, levers: _Levers, revisions: list[dict[str, Any]]
 ) -> ComparedRow:
     raw = dict(row.content)
     head = stored.head if stored else None
@@ -93,18 +113,30 @@ def _compare(
         new_lever = ""
         if "lever" in row.said:
             raw["lever"], new_lever = levers.resolve(row)
+            raw["lever"] = levers.kept(raw["lever"], head.content["lever"])
     else:
         raw["lever"], new_lever = levers.resolve(row)
-    check = check_revision(raw, imported=True)
+    check = check_revision(raw, imported=True, causes=levers.causes)
+    old: set[str] = set()
+    if head is not None:
+        known = [read_content(row.reread(head.content), levers.causes)[0]] if row.reread else []
+        old = _said_before(check.content, head.content, [*revisions, *known], row.said)
+        content = check.content | {name: head.content[name] for name in old}
+        check = check_revision(content, imported=True, causes=levers.causes)
     common = {"row": row, "content": check.content, "missing": check.missing, "refusals": check.refusals}
     if head is None:
         return ComparedRow(state=NEW, new_lever=new_lever, **common)
     if content_hash(check.content) == head.content_hash:
-        return ComparedRow(state=UNCHANGED, **common)
-    if (row.code, content_hash(check.content)) in earlier:
-        return ComparedRow(
-            state=UNCHANGED, note=f"an earlier revision says this; the row is at {head.number} now", **common
-        )
+        note = f"an earlier revision says this; the row is at {head.number} now" if old and head.number > 1 else ""
+        return ComparedRow(state=UNCHANGED, note=note, **common)
     note = "archived: nothing is proposed" if stored and stored.archived_at else ""
-    changes = tuple(diff(read_content(head.content)[0], check.content))
+    changes = tuple(diff(read_content(head.content, levers.causes)[0], check.content))
     return ComparedRow(state=CHANGED, changes=changes, new_lever=new_lever, note=note, **common)
+
+
+def _said_before(
+    content: dict[str, Any], head: dict[str, Any], known: Sequence[dict[str, Any]], said: frozenset[str]
+) -> set[str]:
+    """The fields that differ from the head and say only what one of `known` says."""
+    differ = {name for name, value in content.items() if value != head[name] and (name in said or name not in UNSAID)}
+    return {name for name in differ if any(name in one and content[name] == one[name] for one in known)}

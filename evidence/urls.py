@@ -2,7 +2,17 @@
 
 from django.urls import path
 
-from evidence.views import board, experiments, imports, levers, proposals, rows, searches
+from evidence.views import (
+    board,
+    experiments,
+    exports,
+    import_jobs,
+    imports,
+    levers,
+    proposals,
+    rows,
+    searches,
+)
 
 app_name = "evidence"
 
@@ -12,6 +22,14 @@ urlpatterns = [
     path("searches/<int:pk>/delete/", searches.search_delete, name="search_delete"),
     path("searches/<int:pk>/seen/", searches.search_seen, name="search_seen"),
     path("import/", imports.import_map, name="import"),
+    path("imports/", import_jobs.job_list, name="import_job_list"),
+    path("imports/new/", import_jobs.job_new, name="import_job_new"),
+    path("imports/<uuid:public_id>/", import_jobs.job_detail, name="import_job"),
+    path("imports/<uuid:public_id>/progress/", import_jobs.job_progress, name="import_job_progress"),
+    path("imports/<uuid:public_id>/apply/", import_jobs.job_apply, name="import_job_apply"),
+    path("imports/<uuid:public_id>/cancel/", import_jobs.job_cancel, name="import_job_cancel"),
+    path("exports/", exports.export_list, name="export_list"),
+    path("exports/<str:name>", exports.export_file, name="export"),
     path("experiments/", experiments.experiment_list, name="experiment_list"),
     path("experiments/new/", experiments.experiment_new, name="experiment_new"),
     path("experiments/<int:pk>/", experiments.experiment_detail, name="experiment_detail"),

@@ -3,6 +3,7 @@
 from rest_framework.routers import BaseRouter
 
 from evidence.api.experiments import ExperimentViewSet
+from evidence.api.import_jobs import ExportViewSet, ImportJobViewSet
 from evidence.api.imports import ImportViewSet
 from evidence.api.levers import LeverViewSet
 from evidence.api.proposals import ProposalViewSet
@@ -14,6 +15,8 @@ def register(router: BaseRouter) -> None:
     """Add this app's addresses to the site's router."""
     router.register("levers", LeverViewSet, basename="lever")
     router.register("evidence", RowViewSet, basename="evidence-row")
+    router.register("import-jobs", ImportJobViewSet, basename="import-job")
+    router.register("exports", ExportViewSet, basename="export")
     router.register("experiments", ExperimentViewSet, basename="experiment")
     router.register("flags", FlagViewSet, basename="flag")
     router.register("saved-searches", SavedSearchViewSet, basename="saved-search")

@@ -8,11 +8,14 @@ comes from a typing file or stays empty; an empty cause class blocks, an empty s
 import re
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from evidence.baseline import UNSAID, BaselineRow
 from evidence.importers.cells import CellDate, read_date, read_source_cell
+from evidence.importers.log_cells import with_breaks
 from evidence.importers.map_tables import MapProblem, MapTable, find_tables
+from evidence.importers.map_writing import DEAD_WORDS, read_back
 from evidence.importers.typing_file import Typing
 from references.importers.markdown import Document, Section, plain_text
 from references.importers.tables import Row
@@ -25,9 +28,6 @@ MAX_TITLE_CHARS = 300
 MAX_GUIDELINE_TITLE = 160
 MAX_NAMED = 10
 _CODE = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII)
-_DEAD_WORDS = re.compile(
-    r"\b(dead|killed|regress\w*|exhausted|flat|ruled out|excluded|refuted|no headroom)\b", re.ASCII | re.IGNORECASE
-)
 _OTHER_VERDICT = re.compile(r"\W*(DEAD|WIN|UNTESTED)\b", re.ASCII)
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)")
 _LEAD = re.compile(r"^\*\*(.+?)\*\*", re.DOTALL)
@@ -134,7 +134,7 @@ def _row_problem(table: MapTable, line: Row) -> MapProblem | None:
     said = plain_text(table.cell(line.cells, role))
     other = _OTHER_VERDICT.match(said)
     contradicts = other is not None and other.group(1) != table.verdict
-    if contradicts or (table.verdict == DEAD and not _DEAD_WORDS.search(said)):
+    if contradicts or (table.verdict == DEAD and not DEAD_WORDS.search(said)):
         shown = f"{said[:60]!r}" if said else "an empty cell"
         return MapProblem(
             line.line,
@@ -165,29 +165,46 @@ def _row(
     cells = {role: table.cell(line.cells, role) for role in table.columns}
     code, name = plain_text(cells["code"]), plain_text(cells["name"])
     lever_name = _lever_name(name)
+    own_source = _document_source(document, table.section, slug)
+    plain = _said(table.verdict, cells, date, [own_source, *sources])
     content: dict[str, Any] = {
         "lever": lever_slug(lever_name),
-        "title": name if len(name) <= MAX_TITLE_CHARS else f"{name[: MAX_TITLE_CHARS - 1]}…",
         "verdict": table.verdict,
         "scope": {},
-        "numbers": _numbers(table.verdict, cells),
-        "mechanism": cells["mechanism"] if "mechanism" in cells else cells["status"],
         "cause_class": "",
         "approaches": [],
         "not_checked": "",
-        "bound": cells.get("bound", ""),
         "structural": False,
-        "measured_on": date.newest,
-        "measured_note": "; ".join(part for part in (cells.get("figure", ""), date.note) if part),
-        "sources": [_document_source(document, table.section, slug), *sources],
-    }
+    } | plain
     typed = typing.rows.get(code, {})
     content |= {name: value for name, value in typed.items() if value or name == "structural"}
     if typed.get("measured_note"):
         content["measured_note"] = "; ".join(part for part in (cells.get("figure", ""), typed["measured_note"]) if part)
     said = frozenset(name for name in UNSAID if name in typed)
     lever = typing.levers.get(content["lever"])
-    return BaselineRow(code, line.line, content, lever.name if lever else lever_name, said)
+    name = lever.name if lever else lever_name
+    return BaselineRow(code, line.line, content, name, said, reread=partial(_reread, own_source), plain=plain)
+
+
+def _said(verdict: str, cells: dict[str, str], date: CellDate, sources: list[dict[str, str]]) -> dict[str, Any]:
+    """The fields that the cells of a row give."""
+    name = plain_text(cells["name"])
+    figure = with_breaks(cells.get("figure", ""))
+    return {
+        "title": name if len(name) <= MAX_TITLE_CHARS else f"{name[: MAX_TITLE_CHARS - 1]}…",
+        "numbers": _numbers(verdict, cells),
+        "mechanism": with_breaks(cells["mechanism"] if "mechanism" in cells else cells["status"]),
+        "bound": with_breaks(cells.get("bound", "")),
+        "measured_on": date.newest,
+        "measured_note": "; ".join(part for part in (figure, date.note) if part),
+        "sources": sources,
+    }
+
+
+def _reread(own_source: dict[str, str], content: dict[str, Any]) -> dict[str, Any]:
+    """The fields that the cells give back when a row with this content is written to its table."""
+    cells, date, sources = read_back(content)
+    return _said(content["verdict"], cells, date, [own_source, *sources])
 
 
 def _numbers(verdict: str, cells: dict[str, str]) -> list[dict[str, Any]]:

@@ -158,11 +158,16 @@ def _store(actor: Actor, plan: MapPlan, source: str) -> BaselineReport:
         raise Refusal(line.code, line.message, field="file", fix=line.fix)
     _add_levers(actor, plan.typing)
     reason = f"Import of {plan.name}" + (f" ({source})" if source else "")
-    report = import_baseline(actor, rows=[row.row for row in plan.fit], source=reason)
+    report = import_baseline(actor, rows=[row.row for row in plan.fit], source=reason, log=log_of_map(plan.slug))
     document = Document.objects.get(slug=plan.slug)
     for kind, items in plan.map.guidelines.items():
         set_guidelines(actor, document, kind, [_item(item) for item in items])
     return report
+
+
+def log_of_map(slug: str) -> str:
+    """The name under which the lines of a map are remembered."""
+    return f"map:{slug}"
 
 
 def _text(name: str, data: bytes) -> str:

@@ -188,3 +188,8 @@ def _broken(block: Block) -> MapProblem | None:
         f"The table's header has {counted(len(header), 'cell')}, the line under it {width}.",
         "Give both the same number of cells.",
     )
+
+
+def is_map_header(header: list[str]) -> bool:
+    """Whether a table with this header is one of a map."""
+    return any(len(_columns(shape, header)) == len(shape.columns) for shape in SHAPES)

@@ -3,9 +3,10 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
-from evidence.baseline import NEW, UNCHANGED, BaselineRow, ComparedRow, compare_rows
-from evidence.models import CodeSeries, EvidenceRow, Lever, Proposal
+from evidence.baseline import CHANGED, NEW, UNCHANGED, BaselineRow, ComparedRow, compare_rows
+from evidence.models import CodeSeries, EvidenceRow, ImportedLine, Lever, Proposal
 from evidence.policies import require_curator
 from evidence.services.levers import create_lever
 from evidence.services.revisions import checked_reason, code_was_taken, write_revision
@@ -14,6 +15,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.evidence import read_content
 from v2kb.rules.names import lever_slug
 from v2kb.rules.words import counted
 
@@ -47,13 +49,13 @@ class BaselineReport:
 
 
 @service("evidence.import_baseline", silent=True)
-def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str) -> BaselineReport:
+def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str, log: str = "") -> BaselineReport:
     """Insert unknown codes as they stand, missing fields and all; propose a change where a known code has other
     content.
 
     A curator's right, or the system's for starter data; nothing is overwritten, and the system proposes nothing.
-    `source` says where the map comes from and becomes the reason. A second import of the same map changes nothing
-    and records nothing. Raises Forbidden core.role; Refusal evidence.import_rows (content that no row can hold, with
+    `source` says where the map comes from and becomes the reason; under `log` it is remembered what each line said. A
+    second import of the same map changes nothing and records nothing. Raises Forbidden core.role; Refusal evidence.import_rows (content that no row can hold, with
     one problem per field), evidence.duplicate_code, evidence.code.
     """
     require_curator(actor)
@@ -85,7 +87,32 @@ def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str) -
             report.kept.append((found.row.code, why))
         else:
             report.proposed.append(found.row.code)
+    if log:
+        _remember(log, compared)
     return report
+
+
+def _remember(log: str, compared: Sequence[ComparedRow]) -> None:
+    """Keep what each line of a log or map said of its row; what is only proposed is not taken for known."""
+    rows = dict(EvidenceRow.objects.filter(code__in=[found.row.code for found in compared]).values_list("code", "pk"))
+    keys = [found.row.key or found.row.code for found in compared]
+    known = dict(ImportedLine.objects.filter(log=log, key__in=keys).values_list("key", "content"))
+    lines = []
+    for key, found in zip(keys, compared, strict=True):
+        before = known.get(key, {})
+        plain = before.get("plain", {}) if found.state == CHANGED else _plain(found.row)
+        content = {"content": read_content(found.row.content)[0], "plain": plain}
+        if content != before:
+            lines.append(ImportedLine(log=log, key=key, row_id=rows[found.row.code], content=content))
+    ImportedLine.objects.bulk_create(
+        lines, update_conflicts=True, unique_fields=["log", "key"], update_fields=["row", "content"]
+    )
+
+
+def _plain(row: BaselineRow) -> dict[str, Any]:
+    """The fields as the source alone gives them, in their one spelling."""
+    content = read_content(row.content | row.plain)[0]
+    return {name: content[name] for name in row.plain}
 
 
 def lock_for_import(codes: Sequence[str]) -> None:

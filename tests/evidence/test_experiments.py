@@ -154,32 +154,32 @@ def test_how_the_verdict_of_a_lever_moved(dora, make_actor, system):
 
 
 @pytest.fixture
-def page(make_user):
+def ines(make_user):
     client = Client()
     client.force_login(make_user("ines", "designer"))
     return client
 
 
-def test_pages(page, dora, system):
+def test_pages(ines, dora, system):
     load_sample(system)
-    assert "No experiment yet" in page.get("/evidence/experiments/").text
+    assert "No experiment yet" in ines.get("/evidence/experiments/").text
     form = {**ENTRY, "lever": "split-k", "links": "D2"}
-    answer = page.post("/evidence/experiments/new/", form)
+    answer = ines.post("/evidence/experiments/new/", form)
     made = ExperimentEntry.objects.get()
     assert (answer.status_code, answer["Location"]) == (302, made.get_absolute_url())
-    answer = page.post("/evidence/experiments/new/", form | {"why": ""})
+    answer = ines.post("/evidence/experiments/new/", form | {"why": ""})
     assert (answer.status_code, "B200, driver 570" in answer.text) == (422, True)
-    answer = page.post(f"/evidence/experiments/{made.pk}/correct/", form | {"verdict": "KILLED"})
+    answer = ines.post(f"/evidence/experiments/{made.pk}/correct/", form | {"verdict": "KILLED"})
     later = ExperimentEntry.objects.get(corrects=made)
-    assert "was corrected" in page.get(made.get_absolute_url()).text
-    listed = page.get("/evidence/experiments/?verdict=KILLED&lever=split-k&since=2026-01-01&since=x").text
+    assert "was corrected" in ines.get(made.get_absolute_url()).text
+    listed = ines.get("/evidence/experiments/?verdict=KILLED&lever=split-k&since=2026-01-01&since=x").text
     assert f'corrects <a href="{made.get_absolute_url()}"' in listed
-    assert later.get_absolute_url() in page.get("/evidence/rows/D2/").text
-    lever = page.get("/evidence/levers/split-k/").text
+    assert later.get_absolute_url() in ines.get("/evidence/rows/D2/").text
+    lever = ines.get("/evidence/levers/split-k/").text
     assert later.get_absolute_url() in lever
     assert "How the verdict moved" in lever
-    assert page.get("/evidence/experiments/999999999999999999999/").status_code == 404
-    assert "No experiment fits" in page.get("/evidence/experiments/?q=nothing-like-it").text
+    assert ines.get("/evidence/experiments/999999999999999999999/").status_code == 404
+    assert "No experiment fits" in ines.get("/evidence/experiments/?q=nothing-like-it").text
 
 
 def test_a_viewer_reads_and_writes_nothing(dora, make_user):

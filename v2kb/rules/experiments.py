@@ -16,6 +16,10 @@ MAX_LENGTHS = {"env": 120, "why": 1000, "trace": 300, "commit": 80}
 MAX_LINKS = 20
 FIELDS = ("on", "env", "verdict", "why", "trace", "commit", "lever", "links")
 NEEDED = {"env": "Name the machine and its state, for example B200, driver 570.", "why": "Say in one line why."}
+NOTHING = frozenset(
+    {"", "-", "–", "—", "−", "n/a", "na", "n.a.", "none", "null", "nil", "?", "unknown", "tbd", "nan"}
+)  # what a cell says that says nothing
+_BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _COMMIT = re.compile(r"[\w./@:+-]+")
 _TARGETS = {
     "row": re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII),
@@ -87,13 +91,15 @@ def _links(raw: Any, problems: list[Problem]) -> list[str]:
 
 
 def _line(field: str, value: Any, longest: int, problems: list[Problem]) -> str:
-    """One line of text; line breaks count as spaces."""
+    """One line of text: line breaks are spaces, an escaped pipe is a pipe, `n/a` and the like are empty."""
     if value is None:
         return ""
     if not isinstance(value, str):
         problems.append(Problem(field, f"{field} must be text.", "Write it as plain text."))
         return ""
-    text = " ".join(value.split())
+    text = " ".join(_BREAK.sub(" ", value).replace("\\|", "|").split())
+    text = text.strip("` ") if field in ("trace", "commit") else text
+    text = "" if text.casefold() in NOTHING else text
     if "\0" in text or any("\ud800" <= c <= "\udfff" for c in text):
         problems.append(Problem(field, f"{field} holds characters that are not text.", "Remove them."))
         return ""

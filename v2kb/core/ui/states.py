@@ -134,6 +134,14 @@ _TABLE = {
     "changed": ("warn", "pencil"),
     "unchanged": ("none", "equal"),
     "unreadable": ("bad", "question"),
+    "skipped": ("none", "minus"),
+    "import:reading": ("info", "play"),
+    "import:checking": ("info", "play"),
+    "import:importing": ("info", "play"),
+    "import:waits for its mapping": ("open", "clock"),
+    "import:waits for its import": ("open", "clock"),
+    "import:done": ("good", "check"),
+    "import:failed": ("bad", "cross"),
 }
 
 _LABELS = {
@@ -141,6 +149,7 @@ _LABELS = {
     "severity:w": "warns",
     "severity:i": "informs",
     "not_applicable": "not applicable",
+    "skipped": "left out",
 }
 
 

@@ -43,7 +43,7 @@ class Command(BaseCommand):
         self._prepare(options)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._interrupt)
-        self.children = [self._web(host, port), self._reaper()]
+        self.children = [self._web(host, port), self._reaper(), self._importer()]
         if not options["no_worker"]:
             self.children += self._meaning()
         self.installer: Child | None = None
@@ -126,6 +126,9 @@ class Command(BaseCommand):
         os.environ["V2KB_MEANING_URL"] = f"http://{address}"
         command = [sys.executable, "-m", "v2kb.worker.meaning", "--listen", address]
         return [Child("encoder", command, {"V2KB_WORKER_TOKEN": settings.WORKER_TOKEN}), embedder]
+
+    def _importer(self) -> Child:
+        return Child("importer", [sys.executable, str(settings.BASE_DIR / "manage.py"), "import_jobs"])
 
     def _worker(self, python: str) -> Child:
         command = [

@@ -1,0 +1,359 @@
+"""How the columns of a log become rows of evidence or lines of the experiment history. Pure.
+
+A person says which field each column is, and what each word of the verdict column means: a verdict of the history, a
+verdict of a row with its cause class, or a line to leave out. The two lists are never mixed: every word is one of them.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from evidence.importers.log_cells import cell_text, is_nothing, read_commit, read_day, word_key
+from evidence.importers.records import Record
+from v2kb.rules import experiments
+from v2kb.rules.canonical import content_hash
+from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, UNTESTED, VERDICTS, WIN, read_content
+from v2kb.rules.evidence import FIELDS as ROW_FIELDS
+from v2kb.rules.names import lever_slug
+from v2kb.rules.numbers import parse_numbers
+
+ENTRY, ROW, SKIP = KINDS = ("entry", "row", "skip")
+FIELDS = {
+    "date": "Date",
+    "verdict": "Verdict",
+    "why": "Why, or mechanism of a row",
+    "env": "Environment",
+    "trace": "Trace directory",
+    "commit": "Commit",
+    "lever": "Lever",
+    "title": "Title of a row",
+    "number": "Number of a row",
+    "bound": "Bound of a row",
+    "not_checked": "What a row did not check",
+    "cause_class": "Cause class of a row",
+    "source": "Source of a row",
+    "code": "Code of a row",
+    "links": "Rows, kernels, runs that an entry speaks of",
+    "corrects": "Prior claim that an entry corrects",
+    "key": "What names the line (an id)",
+    "document": "Content of a row, as exported",
+    "hash": "Hash of that content",
+}
+MANY = frozenset({"why", "number", "source", "links", "key", "env"})  # several columns may be one of these
+HEADS = {
+    "date": ("date", "day", "when", "time", "on", "timestamp", "measured on"),
+    "verdict": ("verdict", "result", "outcome", "status", "decision"),
+    "why": ("why", "reason", "notes", "note", "mechanism", "comment", "observation", "finding", "description"),
+    "env": ("env", "environment", "machine", "gpu", "host", "card", "hardware"),
+    "document": ("content",),
+    "hash": ("content hash",),
+    "trace": ("trace", "traces", "trace dir", "trace directory", "dir", "outputs", "artifacts"),
+    "commit": ("commit", "sha", "hash", "git"),
+    "lever": ("lever", "lever name", "technique", "optimization", "optimisation"),
+    "title": ("title", "change", "experiment", "name", "what", "idea", "hypothesis"),
+    "number": ("number", "numbers", "speed", "speedup", "delta", "latency", "us", "µs", "time us", "perf"),
+    "bound": ("bound", "bound / caveat", "caveat", "ceiling"),
+    "not_checked": ("not checked", "not_checked", "unchecked"),
+    "cause_class": ("cause", "cause class", "cause_class"),
+    "source": ("source", "sources", "link"),
+    "code": ("code", "row", "#"),
+    "links": ("links", "rows", "rows, kernels, runs", "speaks of"),
+    "corrects": ("corrects",),
+    "key": ("id", "key", "no", "number of experiment", "exp"),
+}  # fmt: skip
+WORDS = {
+    "win": (ENTRY, "WIN"), "kept": (ENTRY, "WIN"), "keep": (ENTRY, "WIN"), "merged": (ENTRY, "WIN"),
+    "null": (ENTRY, "NULL"), "flat": (ENTRY, "NULL"), "no change": (ENTRY, "NULL"), "tie": (ENTRY, "NULL"),
+    "reverted (below gate)": (ENTRY, "NULL"), "regress": (ENTRY, "REGRESS"), "regressed": (ENTRY, "REGRESS"),
+    "regression": (ENTRY, "REGRESS"), "slower": (ENTRY, "REGRESS"), "parked": (ENTRY, "PARKED"),
+    "killed": (ENTRY, "KILLED"), "dead": (ROW, DEAD), "untested": (ROW, UNTESTED),
+}  # fmt: skip
+MAX_TITLE = 300
+MAX_PROBLEM_CHARS = 60
+_CODE = r"[A-Z]{1,3}[1-9][0-9]{0,5}"
+
+
+@dataclass
+class ReadLine:
+    """What one record says. `document` is an entry (v2kb.rules.experiments) or a row's content with `lever_name` and
+    `code`; `key` names the line for the next import, empty where only its content does. `problems` are dicts {line,
+    column, message, fix}; with one of them the line is not taken over. `notes` stop nothing.
+    """
+
+    kind: str
+    document: dict[str, Any]
+    key: str = ""
+    problems: list[dict[str, Any]] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+# --- the mapping ---
+
+
+def read_mapping(raw: Any, header: list[str]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+    """Return (mapping {"columns": {header: field}, "words": {key: {as, verdict, cause_class}}}, problems).
+
+    Problems are (place, message); a place is `columns`, `words`, or a word.
+    """
+    raw = raw if isinstance(raw, dict) else {}
+    columns = raw.get("columns") if isinstance(raw.get("columns"), dict) else {}
+    words = raw.get("words") if isinstance(raw.get("words"), dict) else {}
+    problems: list[tuple[str, str]] = []
+    mapping: dict[str, Any] = {"columns": {}, "words": {}}
+    for name in header:
+        chosen = columns.get(name, "")
+        if chosen not in ("", *FIELDS):
+            problems.append(("columns", f"Column {name}: {str(chosen)[:40]!r} is no field."))
+            chosen = ""
+        mapping["columns"][name] = chosen
+    unknown = [str(name)[:40] for name in columns if name not in header]
+    if unknown:
+        problems.append(("columns", f"The file has no column {unknown[0]}."))
+    for name, label in FIELDS.items():
+        mine = [column for column, chosen in mapping["columns"].items() if chosen == name]
+        if len(mine) > 1 and name not in MANY:
+            problems.append(("columns", f"{label} can be one column only: {', '.join(mine)}."))
+    if "verdict" not in mapping["columns"].values():
+        problems.append(("columns", "Say which column holds the verdict."))
+    for word, meaning in words.items():
+        read, problem = _meaning(meaning)
+        if problem:
+            problems.append(("words", f"{str(word)[:60] or 'an empty cell'}: {problem}"))
+        elif read:
+            mapping["words"][word_key(str(word))] = read
+    kinds = {meaning["as"] for meaning in mapping["words"].values()}
+    named = set(mapping["columns"].values())
+    if ENTRY in kinds:
+        for name in ("date", "why"):
+            if name not in named:
+                problems.append(("columns", f"Entries of the history need a column for: {FIELDS[name].split(',')[0]}."))
+    if ROW in kinds and not named & {"title", "lever"}:
+        problems.append(("columns", "Rows of evidence need a column for their title or lever."))
+    return mapping, problems
+
+
+def _meaning(raw: Any) -> tuple[dict[str, str], str]:
+    """One word's meaning and what is wrong with it; an empty meaning means that nobody has said it yet."""
+    if not isinstance(raw, dict) or not raw.get("as"):
+        return {}, ""
+    kind, verdict, cause = raw["as"], raw.get("verdict", ""), raw.get("cause_class", "")
+    if kind == SKIP:
+        return {"as": SKIP, "verdict": "", "cause_class": ""}, ""
+    known = {ENTRY: experiments.VERDICTS, ROW: VERDICTS}.get(kind)
+    if known is None or verdict not in known:
+        return {}, f"{str(kind)[:20]} {str(verdict)[:20]} is no meaning of a word."
+    if cause and (kind != ROW or verdict != DEAD or cause not in CAUSE_CLASSES):
+        return {}, "only a DEAD row has a cause class, one of the list."
+    return {"as": kind, "verdict": verdict, "cause_class": cause}, ""
+
+
+def suggest(
+    header: list[str], words: Iterable[str], saved: Iterable[tuple[str, dict[str, Any]]]
+) -> tuple[str, dict[str, Any]]:
+    """(name of the saved mapping that fits best or "", a mapping for a person to check).
+
+    The one with the same columns wins, else the one that shares most of them, at least half; else the usual words.
+    """
+    best, share = ("", {}), 0.0
+    mine = {_head(name) for name in header}
+    for name, mapping in saved:
+        theirs = {_head(column) for column in mapping.get("columns", {})}
+        overlap = len(mine & theirs) / max(1, len(mine | theirs))
+        if overlap > share and overlap >= 0.5:
+            best, share = (name, mapping), overlap
+    known = {_head(column): chosen for column, chosen in best[1].get("columns", {}).items()}
+    columns = {name: known.get(_head(name), "") for name in header} if best[0] else _usual(header)
+    meanings = {key: {"as": kind, "verdict": verdict, "cause_class": ""} for key, (kind, verdict) in WORDS.items()}
+    if "code" in columns.values():  # lines with codes are rows
+        meanings["win"] = {"as": ROW, "verdict": WIN, "cause_class": ""}
+    meanings |= best[1].get("words", {})
+    return best[0], {
+        "columns": columns,
+        "words": {key: meanings[key] for key in map(word_key, words) if key in meanings},
+    }
+
+
+def _usual(header: list[str]) -> dict[str, str]:
+    columns, taken = {}, set()
+    for name in header:
+        head = _head(name)
+        chosen = next((f for f, heads in HEADS.items() if head in heads and (f in MANY or f not in taken)), "")
+        columns[name] = chosen
+        taken.add(chosen)
+    return columns
+
+
+def _head(name: str) -> str:
+    return " ".join(re.sub(r"[_()\[\]:*]+", " ", name).casefold().split())
+
+
+def columns_of(mapping: dict[str, Any], name: str) -> list[str]:
+    """The columns that are this field."""
+    return [column for column, chosen in mapping["columns"].items() if chosen == name]
+
+
+# --- one line ---
+
+
+class _Cells:
+    """The cells of a record by field, and the problems that were found on the way."""
+
+    def __init__(self, record: Record, header: list[str], mapping: dict[str, Any]) -> None:
+        self.record, self.mapping = record, mapping
+        self.by_column = dict(zip(header, record.cells, strict=True))
+        self.problems: list[dict[str, Any]] = []
+
+    def columns(self, name: str) -> list[str]:
+        return columns_of(self.mapping, name)
+
+    def raw(self, name: str) -> str:
+        """The cell of the first column that is this field."""
+        return next((self.by_column[column] for column in self.columns(name)), "")
+
+    def text(self, name: str, joint: str = "; ") -> str:
+        """All cells of this field that say something."""
+        return joint.join(text for column in self.columns(name) if (text := cell_text(self.by_column[column])))
+
+    def problem(self, name: str, message: str, fix: str) -> None:
+        column = next(iter(self.columns(name)), "")
+        self.problems.append({"line": self.record.line, "column": column, "message": message, "fix": fix})
+
+    def day(self) -> str:
+        cell = self.raw("date")
+        if is_nothing(cell):
+            return ""
+        day = read_day(cell)
+        if day is None:
+            self.problem("date", f"{_short(cell)} can't be read as one date.", "Write 2026-07-03.")
+        return day or ""
+
+    def commit(self) -> str:
+        cell = self.raw("commit")
+        if is_nothing(cell):
+            return ""
+        commit = read_commit(cell)
+        if commit is None:
+            self.problem("commit", f"{_short(cell)} is not one commit.", "Write one hash of 7 digits or more.")
+        return commit or ""
+
+
+def read_line(record: Record, header: list[str], mapping: dict[str, Any]) -> ReadLine:
+    """What a record says under a mapping. Never raises."""
+    if record.problem:
+        problem = {"line": record.line, "column": record.column, "message": record.problem, "fix": record.fix}
+        return ReadLine("", {}, problems=[problem])
+    cells = _Cells(record, header, mapping)
+    said = cells.raw("verdict")
+    meaning = mapping["words"].get(word_key(said))
+    if meaning is None:
+        shown = _short(said) if said.strip() else "An empty verdict"
+        cells.problem("verdict", f"{shown} has no meaning yet.", "Say in the mapping what this word means.")
+        return ReadLine("", {}, problems=cells.problems)
+    if meaning["as"] == SKIP:
+        return ReadLine(SKIP, {})
+    read = _entry(cells, meaning) if meaning["as"] == ENTRY else _row(cells, meaning)
+    read.problems = cells.problems
+    named = [cells.by_column[column].strip() for column in cells.columns("key")]
+    if any(named):
+        read.key = _digest([meaning["as"], *named])
+    return read
+
+
+def _entry(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
+    raw = {
+        "on": cells.day(),
+        "env": cells.text("env") or ("" if cells.columns("env") else "not said"),
+        "verdict": meaning["verdict"],
+        "why": cells.text("why"),
+        "trace": cells.text("trace").strip("`"),
+        "commit": cells.commit(),
+        "lever": cells.text("lever"),
+        "links": experiments.split_links(cells.text("links", " ").replace("`", "")),
+    }
+    entry, problems = experiments.read_entry(raw)
+    places = {"on": "date"}
+    told = {problem["column"] for problem in cells.problems}
+    for problem in problems:
+        name = places.get(problem.field, problem.field)
+        if next(iter(cells.columns(name)), "") not in told:
+            cells.problem(name, problem.message, problem.fix)
+    corrects = cells.text("corrects").strip("`")
+    return ReadLine(ENTRY, entry | ({"corrects": corrects} if corrects else {}))
+
+
+def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
+    if not is_nothing(cells.raw("document")):
+        return _exported_row(cells)
+    verdict = meaning["verdict"]
+    lever_name = " ".join(cells.text("lever", " ").split()) or " ".join(cells.text("title", " ").split())
+    title = " ".join(cells.text("title", " ").split()) or lever_name
+    if not lever_slug(lever_name):
+        cells.problem("lever" if cells.columns("lever") else "title", "The line names no lever.", "Name it in words.")
+    cause = cells.text("cause_class").strip("`").replace(" ", "_").casefold() or meaning["cause_class"]
+    if cause and cause not in CAUSE_CLASSES:
+        cells.problem("cause_class", f"{_short(cause)} is no cause class.", f"Use one of {', '.join(CAUSE_CLASSES)}.")
+    notes, numbers = [], []
+    role = "bound" if verdict == UNTESTED else "verdict"
+    for name, as_role in (("number", "data_point" if verdict == UNTESTED else role), ("bound", "bound")):
+        for column in cells.columns(name):
+            for number in parse_numbers(cell_text(cells.by_column[column]), role=as_role):
+                numbers.append(number)
+                if not number["readable"]:
+                    notes.append(f"column {column}: {_short(number['text'])} is kept as text, not read as a number")
+    commit, trace = cells.commit(), cells.text("trace").strip("`")
+    sources = [{"kind": "commit", "text": commit}] if commit else []
+    sources += [{"kind": "note", "text": text[:300]} for text in (trace, cells.text("source")) if text]
+    measured = [cells.text("number"), f"environment: {cells.text('env')}" if cells.text("env") else ""]
+    content = {
+        "lever": lever_slug(lever_name),
+        "title": title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…",
+        "verdict": verdict,
+        "scope": {},
+        "numbers": numbers[:100],
+        "mechanism": cells.text("why", "\n"),
+        "cause_class": cause if verdict == DEAD else "",
+        "approaches": [],
+        "not_checked": cells.text("not_checked"),
+        "bound": cells.text("bound"),
+        "structural": False,
+        "measured_on": cells.day(),
+        "measured_note": "; ".join(text for text in measured if text),
+        "sources": [source | {"document": "", "anchor": ""} for source in sources],
+    }
+    code = cells.text("code").strip("`").upper()
+    if code and not re.fullmatch(_CODE, code, re.ASCII):
+        cells.problem("code", f"{_short(code)} is no code of a row.", "Write one to three capitals and a number: D12.")
+    said = [name for name in ("cause_class", "not_checked") if content[name]]
+    key = _digest([ROW, code] if code else [ROW, title.casefold(), content["measured_on"], cells.text("env")])
+    return ReadLine(ROW, {"content": content, "lever_name": lever_name, "code": code, "said": said}, key, notes=notes)
+
+
+def _exported_row(cells: _Cells) -> ReadLine:
+    """A row that was exported whole; its hash must fit."""
+    try:
+        content, problems = read_content(json.loads(cells.raw("document")))
+    except (ValueError, RecursionError):
+        content, problems = read_content(None)
+    code = cells.raw("code").strip()
+    if problems:
+        cells.problem("document", f"{problems[0].field}: {problems[0].message}", problems[0].fix)
+    elif cells.columns("hash") and content_hash(content) != cells.raw("hash").strip():
+        cells.problem(
+            "hash", "The content is not the one that was exported.", "Export it again, or leave the hash out."
+        )
+    elif not re.fullmatch(_CODE, code, re.ASCII):
+        cells.problem("code", f"{_short(code)} is no code of a row.", "Write one to three capitals and a number: D12.")
+    document = {"content": content, "lever_name": cells.text("lever"), "code": code, "said": list(ROW_FIELDS)}
+    return ReadLine(ROW, document, _digest([ROW, code]))
+
+
+def _digest(parts: list[str]) -> str:
+    return hashlib.sha256(json.dumps(parts, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _short(text: str) -> str:
+    flat = " ".join(text.split())
+    return repr(flat if len(flat) <= MAX_PROBLEM_CHARS else f"{flat[: MAX_PROBLEM_CHARS - 1]}…")

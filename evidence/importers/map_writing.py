@@ -1,0 +1,202 @@
+"""Writing an evidence map: the cells of a row, and the document with the cells of edited rows renewed. Pure.
+
+Lines that nobody edited stay as they are, to the letter. A row whose verdict moved goes to the table of its verdict,
+new rows to the end of it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from evidence.importers.cells import CellDate, read_source_cell
+from evidence.importers.map_tables import SHAPES, MapTable, find_tables
+from references.importers.markdown import parse_markdown, plain_text
+from references.importers.tables import Row, split_row
+from v2kb.rules.evidence import DEAD, UNTESTED, WIN
+from v2kb.rules.numbers import format_number
+
+TITLES = {DEAD: "Dead levers", WIN: "Wins", UNTESTED: "Untested cells"}
+HEADERS = {
+    DEAD: ["#", "Lever", "Verdict + number", "Mechanism (one line)", "Date / source"],
+    WIN: ["#", "Win", "Number", "Mechanism (corrected)", "Source"],
+    UNTESTED: ["#", "Cell", "Status", "Bound / caveat"],
+}
+DEAD_WORDS = re.compile(
+    r"\b(dead|killed|regress\w*|exhausted|flat|ruled out|excluded|refuted|no headroom)\b", re.ASCII | re.IGNORECASE
+)
+_OTHER_VERDICT = re.compile(r"\W*(DEAD|WIN|UNTESTED)\b", re.ASCII)
+_SAME = re.compile(r"(?:^|;)\s*(?:same|ditto|as above)\W*(?:$|;)", re.IGNORECASE)
+# Cell -> the fields of a row that it feeds. Figure and source share the note, so they are renewed together.
+FEEDS = {
+    "name": ("title",),
+    "figure": ("measured_note", "measured_on", "sources"),
+    "source": ("measured_note", "measured_on", "sources"),
+    "mechanism": ("mechanism",),
+    "status": ("mechanism",),
+    "bound": ("bound",),
+}
+
+
+@dataclass(frozen=True)
+class MapRow:
+    """A row as it stands. `imported` is the content that its line in the document gave it, or None."""
+
+    code: str
+    content: dict[str, Any]
+    imported: dict[str, Any] | None = None
+    is_archived: bool = False
+
+
+def cells_of(content: dict[str, Any]) -> dict[str, str]:
+    """The cells of a row by role, as the table of its verdict has them."""
+    name = {"name": content["title"]}
+    if content["verdict"] == UNTESTED:
+        return name | {"status": content["mechanism"], "bound": content["bound"]}
+    figure = content["measured_note"] or "; ".join(
+        format_number(number) for number in content["numbers"] if number["role"] == "verdict"
+    )
+    other = _OTHER_VERDICT.match(plain_text(figure))
+    if content["verdict"] == DEAD and (not DEAD_WORDS.search(plain_text(figure)) or (other and other[1] != DEAD)):
+        figure = f"DEAD: {figure}" if figure else "DEAD"
+    elif other and other[1] != content["verdict"]:
+        figure = f"now {figure}"
+    return name | {"figure": figure, "mechanism": content["mechanism"], "source": _source_cell(content)}
+
+
+def _source_cell(content: dict[str, Any]) -> str:
+    parts = [content["measured_on"]] if content["measured_on"] else []
+    for source in content["sources"]:
+        text = source["text"].replace(";", ",")
+        if source["kind"] == "document":
+            continue
+        if source["kind"] in ("commit", "run") and not text.startswith(source["kind"]):
+            text = f"{source['kind']} {text}"
+        parts.append(text)
+    return "; ".join(parts)
+
+
+def escaped(text: str) -> str:
+    """A text as one cell of a pipe table: line breaks as `<br>`, pipes escaped."""
+    flat = "<br>".join(" ".join(line.split()) for line in text.strip().split("\n"))
+    return flat.replace("\\|", "\\&#124;").replace("|", "\\|")
+
+
+def table_line(cells: Sequence[str]) -> str:
+    """One line of a pipe table."""
+    return "| " + " | ".join(map(escaped, cells)) + " |"
+
+
+def as_read(cell: str) -> str:
+    """What a reader of the table gets back from a cell that was written."""
+    return split_row(table_line(["x", cell]), 2)[-1]
+
+
+@dataclass
+class _Edit:
+    """What becomes of the document's lines, counted from 1: a new text or none; `added` goes behind a line."""
+
+    changed: dict[int, str | None] = field(default_factory=dict)
+    added: dict[int, list[str]] = field(default_factory=dict)
+
+
+def write_map(text: str, rows: Mapping[str, MapRow]) -> str:
+    """The document `text` with `rows` as they stand now; without a text, a document of its own.
+
+    Rows that the document does not have, and that are not archived, are added.
+    """
+    document = parse_markdown(text)
+    tables = find_tables(document.sections).tables
+    edit, placed, moved = _Edit(), set(), []
+    for table in tables:
+        moved += _edit_table(table, rows, edit, placed)
+    extra = [rows[code] for code in moved]
+    extra += [row for code, row in rows.items() if code not in placed and not row.is_archived]
+    lines = list(document.lines) if text else ["# Evidence map"]
+    tail: list[str] = []
+    for verdict in TITLES:
+        mine = [row for row in extra if row.content["verdict"] == verdict]
+        last = next((table for table in reversed(tables) if table.verdict == verdict), None)
+        if mine and last:
+            edit.added.setdefault(last.table.end_line, []).extend(_new_line(row, last) for row in mine)
+        elif mine:
+            tail += [
+                "",
+                f"## {TITLES[verdict]}",
+                "",
+                table_line(HEADERS[verdict]),
+                "|---" * len(HEADERS[verdict]) + "|",
+            ]
+            tail += [table_line([row.code, *cells_of(row.content).values()]) for row in mine]
+    written: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        new = edit.changed.get(number, line)
+        written += [] if new is None else [new]
+        written += edit.added.get(number, [])
+    while tail and written and not written[-1].strip():
+        written.pop()
+    written += tail
+    return "\n".join(written).rstrip("\n") + "\n" if tail or not text.endswith("\n\n") else "\n".join(written)
+
+
+def _edit_table(table: MapTable, rows: Mapping[str, MapRow], edit: _Edit, placed: set[str]) -> list[str]:
+    """Plan the changes of one table. Returns the codes that leave it for the table of another verdict."""
+    moved, above_changed = [], False
+    for line in table.table.rows:
+        code = plain_text(table.cell(line.cells, "code"))
+        row = rows.get(code) if len(line.cells) == len(table.table.header) and code not in placed else None
+        if row is None:
+            above_changed = False
+            continue
+        placed.add(code)
+        if row.is_archived or row.content["verdict"] != table.verdict:
+            moved += [] if row.is_archived else [code]
+            edit.changed[line.line] = None
+            above_changed = True
+            continue
+        says_same = bool(_SAME.search(table.cell(line.cells, "source")))
+        roles = _stale_roles(row) | ({"figure", "source"} if above_changed and says_same else set())
+        if roles:
+            edit.changed[line.line] = _renewed(table, line, row.content, roles)
+        above_changed = "source" in roles or (above_changed and says_same)
+    return moved
+
+
+def _stale_roles(row: MapRow) -> set[str]:
+    if row.imported is None:
+        return set()
+    differs = {name for name, value in row.content.items() if row.imported.get(name) != value}
+    return {role for role, fields in FEEDS.items() if differs.intersection(fields)}
+
+
+def _renewed(table: MapTable, line: Row, content: dict[str, Any], roles: set[str]) -> str:
+    cells, fresh = list(line.cells), cells_of(content)
+    for role in roles.intersection(table.columns, fresh):
+        cells[table.columns[role][0]] = fresh[role]
+    return table_line(cells)
+
+
+def _new_line(row: MapRow, table: MapTable) -> str:
+    cells = [""] * len(table.table.header)
+    for role, text in {"code": row.code, **cells_of(row.content)}.items():
+        if role in table.columns:
+            cells[table.columns[role][0]] = text
+    return table_line(cells)
+
+
+def codes_in(text: str) -> list[str]:
+    """The codes of the rows that a map's tables hold, in order."""
+    tables = find_tables(parse_markdown(text).sections).tables
+    return [plain_text(table.cell(line.cells, "code")) for table in tables for line in table.table.rows]
+
+
+def read_back(content: dict[str, Any]) -> tuple[dict[str, str], CellDate, list[dict[str, str]]]:
+    """(cells, date, sources) as a reader gets them back from the cells of a row."""
+    cells = {role: as_read(cell) for role, cell in cells_of(content).items()}
+    date, sources = read_source_cell(cells.get("source", ""), CellDate("", "", ""), [])
+    return cells, date, sources
+
+
+def shape_columns(verdict: str) -> list[str]:
+    """The roles that the table of a verdict has."""
+    return [column.role for shape in SHAPES if shape.verdict == verdict for column in shape.columns]

@@ -1,0 +1,210 @@
+"""The work of an import, in batches: each is one transaction that also moves the job's cursor, so that any process can
+go on where another stopped. One process works on a job at a time, under a lease.
+"""
+
+import datetime
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import islice
+from typing import Any
+
+from django.utils import timezone
+
+from evidence.importers.log_mapping import columns_of, suggest
+from evidence.importers.records import (
+    MAP,
+    SAMPLE_LINES,
+    Layout,
+    NoLog,
+    Record,
+    find_layout,
+    read_records,
+)
+from evidence.importers.texts import NoText, encoding_of, lines_of
+from evidence.models import ImportJob, ImportLine, ImportMapping
+from evidence.policies import require_curator
+from evidence.services.import_apply import apply_batch, apply_map
+from evidence.services.import_check import check_batch, check_map, finish_check
+from v2kb.core.activity import record
+from v2kb.core.actor import Actor
+from v2kb.core.errors import Refusal
+from v2kb.core.service import service
+
+State = ImportJob.State
+LEASE = datetime.timedelta(minutes=5)
+BATCH = 500
+MAX_WORDS = 60
+MAX_SAMPLES = 4
+MAX_SAMPLE_CHARS = 120
+MAX_RECORDS = 500_000
+
+
+def due_jobs() -> list[int]:
+    """Jobs that wait for work and that no process holds."""
+    free = ImportJob.objects.filter(state__in=ImportJob.WORKING).exclude(leased_until__gt=timezone.now())
+    return list(free.order_by("pk").values_list("pk", flat=True))
+
+
+def work_on(pk: int, *, stop: Callable[[], bool] = lambda: False) -> bool:
+    """Work on a job until it waits for a person, is over, or `stop` says so. False where another process has it."""
+    now = timezone.now()
+    free = ImportJob.objects.filter(pk=pk, state__in=ImportJob.WORKING).exclude(leased_until__gt=now)
+    if not free.update(leased_until=now + LEASE):
+        return False
+    job = ImportJob.objects.select_related("author").get(pk=pk)
+    actor = Actor.of_user(job.author, "system")
+    try:
+        {State.READING: _read, State.CHECKING: _check, State.APPLYING: _apply}[job.state](actor, job, stop)
+    except (NoText, NoLog) as error:
+        fail_import(actor, pk, message=f"{error.message} {error.fix}")
+    except Refusal as refusal:
+        fail_import(actor, pk, message=" ".join(part for part in (refusal.message, refusal.fix) if part))
+    finally:
+        ImportJob.objects.filter(pk=pk, state__in=ImportJob.WORKING).update(leased_until=None)
+    return True
+
+
+@service("evidence.fail_import")
+def fail_import(actor: Actor, pk: int, *, message: str) -> None:
+    """Note why an import can't go on. What it took over so far stays."""
+    require_curator(actor)
+    job = ImportJob.objects.select_for_update().get(pk=pk)
+    job.state, job.message, job.leased_until = State.FAILED, message[:2000], None
+    job.save(update_fields=["state", "message", "leased_until", "updated_at"])
+    record(actor, "evidence.fail_import", job, f"{job.name}: import failed: {message[:500]}")
+
+
+@service("evidence.import_batch", silent=True)
+def import_batch(
+    actor: Actor, pk: int, *, phase: str, work: Callable[[ImportJob], int], over: str = "", message: str = ""
+) -> bool:
+    """Do one batch of a phase and move the cursor by what `work` returns; with `over`, end the phase in that state.
+
+    False where the job is not in this phase any more (it was cancelled). Raises Forbidden core.role.
+    """
+    require_curator(actor)
+    job = ImportJob.objects.select_for_update().get(pk=pk)
+    if job.state != phase:
+        return False
+    job.cursor += work(job)
+    job.leased_until = timezone.now() + LEASE
+    if over:
+        job.state, job.leased_until, job.message = over, None, message or job.message
+        record(actor, "evidence.import_batch", job, f"{job.name}: {job.get_state_display()}", after=job.counts)
+    job.save()
+    return True
+
+
+# --- the phases ---
+
+
+def _chunks(job: ImportJob) -> Iterator[bytes]:
+    for number in range(job.chunks.count()):
+        yield bytes(job.chunks.values_list("data", flat=True).get(number=number))
+
+
+def _records(job: ImportJob, layout: Layout) -> Iterator[Record]:
+    return read_records(lines_of(_chunks(job), job.encoding), layout)
+
+
+def _layout(job: ImportJob) -> Layout:
+    return Layout(job.format, job.profile["header"], job.profile["delimiter"])
+
+
+def _read(actor: Actor, job: ImportJob, stop: Callable[[], bool]) -> None:
+    """Find encoding, format, columns and words; then the mapping waits for a person, or a map is checked."""
+    encoding = encoding_of(_chunks(job))
+    job.encoding = encoding
+    layout = find_layout(list(islice(lines_of(_chunks(job), encoding), SAMPLE_LINES)))
+    job.format = layout.format
+    profile = job.profile | {"header": layout.header, "delimiter": layout.delimiter}
+    total, mapping = 1, {}
+    if layout.format != MAP:
+        total, found = _profile(job, layout)
+        profile |= found
+        saved = ImportMapping.objects.values_list("name", "document")
+        profile["suggested"], mapping = suggest(layout.header, [], saved)
+        words = [word for name in columns_of(mapping, "verdict") for word in profile["words"].get(name) or {}]
+        profile["suggested"], mapping = suggest(layout.header, words, saved)
+
+    def keep(stored: ImportJob) -> int:
+        stored.encoding, stored.format, stored.profile = encoding, layout.format, profile
+        stored.total, stored.mapping, stored.cursor = total, mapping, 0
+        return 0
+
+    over = State.CHECKING if layout.format == MAP else State.MAPPING
+    import_batch(actor, job.pk, phase=State.READING, work=keep, over=over)
+    if over == State.CHECKING:
+        job.refresh_from_db()
+        _check(actor, job, stop)
+
+
+def _profile(job: ImportJob, layout: Layout) -> tuple[int, dict[str, Any]]:
+    """(number of records, {samples, words, others}): per column some cells, and its words where they are few."""
+    samples: dict[str, list[str]] = {name: [] for name in layout.header}
+    words: dict[str, Counter[str] | None] = {name: Counter() for name in layout.header}
+    total = 0
+    for one in _records(job, layout):
+        total += 1
+        if total > MAX_RECORDS:
+            raise NoLog(f"The file has more than {MAX_RECORDS:,} lines.", "Split it.")
+        if one.problem:
+            continue
+        for name, cell in zip(layout.header, one.cells, strict=True):
+            short = " ".join(cell.split())[:MAX_SAMPLE_CHARS]
+            if short and len(samples[name]) < MAX_SAMPLES and short not in samples[name]:
+                samples[name].append(short)
+            counter = words[name]
+            if counter is not None:
+                counter[short] += 1
+                if len(counter) > MAX_WORDS:
+                    words[name] = None
+    if not total:
+        raise NoLog("No line below the header was found.", "Check that the table has lines.")
+    counted = {name: dict(counter.most_common()) if counter is not None else None for name, counter in words.items()}
+    return total, {"samples": samples, "words": counted, "others": layout.others[:50]}
+
+
+def _check(actor: Actor, job: ImportJob, stop: Callable[[], bool]) -> None:
+    if job.format == MAP:
+        work = lambda stored: check_map(actor, stored, b"".join(_chunks(stored)))  # noqa: E731
+        import_batch(actor, job.pk, phase=State.CHECKING, work=work, over=State.CHECKED)
+        return
+    records = islice(enumerate(_records(job, _layout(job)), start=1), job.cursor, None)
+    while batch := list(islice(records, BATCH)):
+        if stop() or not import_batch(
+            actor, job.pk, phase=State.CHECKING, work=lambda stored, batch=batch: check_batch(stored, batch)
+        ):
+            return
+    import_batch(actor, job.pk, phase=State.CHECKING, work=finish_check, over=State.CHECKED)
+
+
+def _apply(actor: Actor, job: ImportJob, stop: Callable[[], bool]) -> None:
+    if job.format == MAP:
+        work = lambda stored: apply_map(actor, stored, b"".join(_chunks(stored)))  # noqa: E731
+        import_batch(actor, job.pk, phase=State.APPLYING, work=work)
+    else:
+        going = True
+        while going:
+            if stop():
+                return
+            left: list[int] = []
+
+            def work(stored: ImportJob, left: list[int] = left) -> int:
+                done, more = apply_batch(actor, stored)
+                left.append(more)
+                return done
+
+            if not import_batch(actor, job.pk, phase=State.APPLYING, work=work):
+                return
+            going = bool(left and left[0])
+    import_batch(actor, job.pk, phase=State.APPLYING, work=_tidy, over=State.DONE)
+
+
+def _tidy(job: ImportJob) -> int:
+    """Drop the file and the lines that need no further look."""
+    job.chunks.all().delete()
+    settled = (ImportLine.State.NEW, ImportLine.State.UNCHANGED, ImportLine.State.SKIPPED)
+    lines = job.lines.filter(state__in=settled)
+    lines._raw_delete(lines.db)
+    return job.total - job.cursor

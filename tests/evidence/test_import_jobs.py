@@ -1,0 +1,464 @@
+"""Imports of logs as jobs: found, mapped, checked, taken over; resumed, cancelled; a second import changes nothing."""
+
+import json
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+
+from evidence import exports, history
+from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, ImportLine, ImportMapping, Proposal
+from evidence.services import accept_proposal, add_entry, propose_change
+from evidence.services import import_work as work
+from evidence.services.import_jobs import apply_import, cancel_import, map_import, start_import
+from tests.evidence.sample import MAP, changed, load_sample
+from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
+
+pytestmark = pytest.mark.django_db
+
+INDEX = """# Index of experiments
+
+| Date | Env | Verdict | Why | Trace | Commit |
+|---|---|---|---|---|---|
+| 2026-07-01 | B200 | WIN | Fences once `a|b` | outputs/f1/ | ac3d9736 |
+| 2026-07-02 | B200 | NULL | Flat \\| within noise | outputs/f2/ | n/a |
+| 2026-07-02 | H200 | REGRESS | Takes a MAC<br>slot | – | – |
+"""
+SLASHES = """# Index
+
+Newest last.
+
+- 2026-07-01 / B200 / WIN / Fences once (outputs/f1/, commit ac3d9736)
+- 2026-07-02 / B200 / NULL / Flat / within noise / outputs/f2/ / bd00aa11
+  and it goes on
+* 2026-07-03 / H200
+"""
+LOG = """Time;Change;Result;Speed;Notes
+2026-07-01;Fold MACs;Kept;−7..−9%;integer trips – good
+2026-07-02;Deeper stages;Reverted (below gate);≤6%;flat
+2026-07-03;Huge tile;OOM;n/a;does not fit
+2026-07-04;Two of them;Kept, then OOM;3,5% and 2 us;merged claims
+04/07/2026;Fold again;Kept;1.2x;which month
+"""
+WORDS = {
+    "Kept": {"as": "entry", "verdict": "WIN"},
+    "Reverted (below gate)": {"as": "entry", "verdict": "NULL"},
+    "OOM": {"as": "row", "verdict": "DEAD", "cause_class": "ruled_out_by_construction"},
+}
+LOG_MAPPING = {
+    "columns": {"Time": "date", "Change": "title", "Result": "verdict", "Speed": "number", "Notes": "why"},
+    "words": WORDS,
+}
+
+
+@pytest.fixture
+def cleo(make_actor):
+    return make_actor("cleo", "curator")
+
+
+def start(actor, text, name="log.md", **options):
+    data = text if isinstance(text, bytes) else text.encode()
+    job = start_import(actor, name=name, chunks=[data], **options)
+    run()
+    job.refresh_from_db()
+    return job
+
+
+def run():
+    for pk in work.due_jobs():
+        assert work.work_on(pk)
+
+
+def check(actor, job, mapping=None, **options):
+    map_import(actor, job.public_id, mapping=mapping or job.mapping, **options)
+    run()
+    job.refresh_from_db()
+    return job
+
+
+def apply(actor, job, **options):
+    apply_import(actor, job.public_id, **options)
+    run()
+    job.refresh_from_db()
+    return job
+
+
+def bring(actor, text, name="log.md", mapping=None):
+    """Upload, map, check and import."""
+    return apply(actor, check(actor, start(actor, text, name), mapping), skip_unreadable=True)
+
+
+def counts(job):
+    return {state: count for state, count in job.counts.items() if count and state in ImportLine.State.values}
+
+
+def test_an_index_as_a_table(cleo):
+    job = start(cleo, INDEX)
+    assert (job.state, job.format, job.encoding, job.total) == ("mapping", "table", "utf-8", 3)
+    assert job.mapping["columns"] == {
+        "Date": "date", "Env": "env", "Verdict": "verdict", "Why": "why", "Trace": "trace", "Commit": "commit",
+    }  # fmt: skip
+    check(cleo, job)
+    assert (job.state, counts(job), ExperimentEntry.objects.count()) == ("checked", {"new": 3}, 0)
+    apply(cleo, job)
+    assert (job.state, job.chunks.count(), job.lines.count()) == ("done", 0, 0)
+    first, second, third = ExperimentEntry.objects.order_by("pk")
+    assert (first.why, first.trace, first.commit) == ("Fences once `a|b`", "outputs/f1/", "ac3d9736")
+    assert (second.why, second.commit) == ("Flat | within noise", "")
+    assert (third.why, third.trace, third.env) == ("Takes a MAC slot", "", "H200")
+
+
+def test_a_second_import_changes_nothing_and_a_changed_cell_is_one_correction(cleo):
+    bring(cleo, INDEX)
+    again = check(cleo, start(cleo, INDEX))
+    assert counts(again) == {"unchanged": 3}
+    cancel_import(cleo, again.public_id)
+    for old, new in (
+        ("Flat \\|", "Nearly flat \\|"),
+        ("| B200 | WIN", "| B300 | WIN"),
+        ("2026-07-02 | H200", "2026-07-03 | H200"),
+    ):
+        text = INDEX.replace(old, new)
+        job = check(cleo, start(cleo, text))
+        assert counts(job) == {"changed": 1, "unchanged": 2}, new
+        cancel_import(cleo, job.public_id)
+    bring(cleo, INDEX.replace("REGRESS", "KILLED"))
+    later = ExperimentEntry.objects.get(corrects__isnull=False)
+    assert (later.verdict, later.corrects.verdict, ExperimentEntry.objects.count()) == ("KILLED", "REGRESS", 4)
+    old = check(cleo, start(cleo, INDEX))
+    assert counts(old) == {"unchanged": 3}
+    assert "corrected since" in old.lines.get(document__env="H200").note
+
+
+def test_what_could_be_two_changes_is_none(cleo):
+    bring(
+        cleo,
+        INDEX
+        + "| 2026-07-05 | B200 | NULL | One | outputs/x/ | – |\n| 2026-07-05 | B200 | NULL | Two | outputs/x/ | – |\n",
+    )
+    text = INDEX + "| 2026-07-05 | B200 | NULL | Three | outputs/x/ | – |\n"
+    job = check(cleo, start(cleo, text))
+    line = job.lines.get(state="unreadable")
+    assert "may be a change of experiment" in line.problems[0]["message"]
+    with pytest.raises(Refusal) as refused:
+        apply_import(cleo, job.public_id)
+    assert refused.value.code == "evidence.import_unreadable"
+
+
+def test_a_column_that_names_each_line(cleo):
+    text = "id,date,env,result,notes\n1,2026-07-01,B200,kept,a\n2,2026-07-01,B200,kept,b\n"
+    bring(cleo, text, "runs.csv")
+    job = check(
+        cleo, start(cleo, text.replace(",b", ",c d e").replace("2,2026-07-01,B200", "2,2026-07-09,H200"), "runs.csv")
+    )
+    assert counts(job) == {"unchanged": 1, "changed": 1}
+    assert counts(check(cleo, start(cleo, text + "2,2026-07-02,B200,kept,z\n", "runs.csv"))) == {
+        "unchanged": 2,
+        "unreadable": 1,
+    }
+
+
+def test_lines_with_slashes(cleo):
+    job = start(cleo, SLASHES)
+    assert (job.format, job.total) == ("slashes", 3)
+    check(cleo, job)
+    assert counts(job) == {"new": 2, "unreadable": 1}
+    first, second, third = job.lines.all()
+    assert (first.document["why"], first.document["trace"], first.document["commit"]) == (
+        "Fences once",
+        "outputs/f1/",
+        "ac3d9736",
+    )
+    assert second.document["why"] == "Flat / within noise / outputs/f2/ / bd00aa11 and it goes on"
+    assert (third.line, third.problems[0]["message"]) == (
+        8,
+        "2 parts where date, environment, verdict and why are wanted.",
+    )
+
+
+def test_a_log_where_a_person_says_what_the_words_mean(cleo):
+    job = start(cleo, LOG.replace("\n", "\r\n").encode("cp1252", "replace"), "log.csv")
+    assert (job.format, job.encoding, job.profile["delimiter"]) == ("csv", "cp1252", ";")
+    assert job.profile["words"]["Result"] == {"Kept": 2, "Reverted (below gate)": 1, "OOM": 1, "Kept, then OOM": 1}
+    check(cleo, job, LOG_MAPPING)
+    assert counts(job) == {"new": 3, "unreadable": 2}
+    merged, dated = job.lines.filter(state="unreadable")
+    assert (merged.problems[0]["line"], merged.problems[0]["column"]) == (5, "Result")
+    assert "'04/07/2026' can't be read as one date" in dated.problems[0]["message"]
+    apply(cleo, job, skip_unreadable=True)
+    assert list(ExperimentEntry.objects.order_by("pk").values_list("verdict", "why")) == [
+        ("WIN", "integer trips – good"), ("NULL", "flat"),
+    ]  # fmt: skip
+    row = EvidenceRow.objects.select_related("head").get()
+    content = row.head.content
+    assert (row.code, row.head.verdict, row.head.cause_class) == ("D1", "DEAD", "ruled_out_by_construction")
+    assert (content["title"], content["mechanism"], content["measured_on"]) == (
+        "Huge tile",
+        "does not fit",
+        "2026-07-03",
+    )
+    assert ImportLine.objects.filter(job=job, state="unreadable").count() == 2
+
+
+def test_rows_of_a_log_by_their_natural_key(cleo, make_actor):
+    mapping = {
+        "columns": LOG_MAPPING["columns"],
+        "words": {"Kept": {"as": "row", "verdict": "WIN"}, "OOM": WORDS["OOM"]},
+    }
+    text = (
+        "Time,Change,Result,Speed,Notes\n2026-07-01,Fold MACs,Kept,-9%,integer trips\n2026-07-03,Huge tile,OOM,n/a,no\n"
+    )
+    bring(cleo, text, "log.csv", mapping)
+    assert counts(check(cleo, start(cleo, text, "log.csv"), mapping)) == {"unchanged": 2}
+    row = EvidenceRow.objects.get(code="W1")
+    edited = changed(row.head.content, mechanism="edited by hand")
+    proposal = propose_change(cleo, row, base_hash=row.head.content_hash, content=edited, reason="better")
+    accept_proposal(make_actor("carl", "curator"), proposal.pk)
+    job = check(cleo, start(cleo, text.replace("-9%", "-8%"), "log.csv"), mapping)
+    assert (counts(job), job.lines.get(state="changed").document["changes"]) == (
+        {"unchanged": 1, "changed": 1}, ["numbers", "measured, note"],
+    )  # fmt: skip
+    apply(cleo, job)
+    assert Proposal.objects.get(state="open").content["mechanism"] == "edited by hand"
+
+
+def test_markdown_jsonl_and_odd_bytes(cleo):
+    lines = [
+        {"date": "2026-07-01", "env": "B200", "result": "kept", "notes": "a"},
+        {"date": "2026-07-02", "result": "kept", "env": "B", "notes": ["x", 1.50]},
+    ]
+    text = (
+        "\ufeff"
+        + "\r\n".join(json.dumps(line) for line in lines)
+        + '\r\n{"date": \r\n{"date": "2026-07-01", "date": "x"}\r\n[1]\r\n'
+    )
+    job = start(cleo, text.encode("utf-8"), "log.jsonl")
+    assert (job.format, job.encoding, job.total) == ("jsonl", "utf-8-sig", 5)
+    check(cleo, job)
+    assert counts(job) == {"new": 2, "unreadable": 3}
+    assert job.lines.get(number=2).document["why"] == '["x", "1.5"]'
+    assert [line.problems[0]["line"] for line in job.lines.filter(state="unreadable")] == [3, 4, 5]
+    for data, said in (
+        (b"\x00\x01", "NUL"),
+        (b"just words\n", "No table"),
+        (b"[1, 2]", "JSON list"),
+        (b"\xff\xfea", "UTF-16"),
+    ):
+        job = start(cleo, data, "x.txt")
+        assert job.state == "failed"
+        assert said in job.message
+
+
+def test_an_evidence_map(cleo):
+    job = start(
+        cleo, MAP + "\n| # | Win | Number | Mechanism | Source |\n|---|---|---|---|---|\n| W9 | x |\n", "probe-map.md"
+    )
+    assert (job.format, job.state, counts(job)) == ("map", "checked", {"new": 6, "unreadable": 1})
+    assert not EvidenceRow.objects.exists()
+    apply(cleo, job, skip_unreadable=True)
+    assert (job.state, EvidenceRow.objects.count()) == ("done", 6)
+    again = start(cleo, MAP.replace("+67%", "+76%"), "probe-map.md")
+    assert counts(again) == {"unchanged": 5, "changed": 1}
+
+
+def test_work_goes_on_where_it_stopped(cleo, monkeypatch):
+    monkeypatch.setattr(work, "BATCH", 2)
+    monkeypatch.setattr("evidence.services.import_apply.BATCH", 2)
+    rows = "".join(f"| 2026-07-01 | B200 | NULL | line {n} | – | – |\n" for n in range(7))
+    job = start(cleo, INDEX.split("| 2026")[0] + rows)
+    map_import(cleo, job.public_id, mapping=job.mapping)
+    calls = []
+
+    def stop():
+        calls.append(1)
+        return len(calls) > 2
+
+    work.work_on(job.pk, stop=stop)
+    job.refresh_from_db()
+    assert (job.state, job.cursor, job.lines.count(), job.leased_until) == ("checking", 4, 4, None)
+    run()
+    job.refresh_from_db()
+    assert (job.state, counts(job)) == ("checked", {"new": 7})
+    apply_import(cleo, job.public_id)
+    calls.clear()
+    work.work_on(job.pk, stop=stop)
+    assert ExperimentEntry.objects.count() == 4
+    run()
+    job.refresh_from_db()
+    assert (job.state, [entry.why for entry in ExperimentEntry.objects.order_by("pk")]) == (
+        "done", [f"line {n}" for n in range(7)],
+    )  # fmt: skip
+
+
+def test_one_process_works_on_a_job_and_a_cancelled_one_stops(cleo):
+    job = start(cleo, INDEX)
+    map_import(cleo, job.public_id, mapping=job.mapping)
+    ImportJob.objects.filter(pk=job.pk).update(leased_until="2999-01-01T00:00Z")
+    assert (work.due_jobs(), work.work_on(job.pk)) == ([], False)
+    ImportJob.objects.filter(pk=job.pk).update(leased_until=None)
+    cancel_import(cleo, job.public_id)
+    job.refresh_from_db()
+    assert (job.state, job.chunks.count(), job.lines.count()) == ("cancelled", 0, 0)
+    assert not work.import_batch(cleo, job.pk, phase="checking", work=lambda job: 5)
+    for call in (lambda: cancel_import(cleo, job.public_id), lambda: apply_import(cleo, job.public_id)):
+        with pytest.raises(Conflict) as refused:
+            call()
+        assert refused.value.code == "evidence.import_state"
+
+
+def test_what_is_refused(cleo, make_actor, monkeypatch):
+    with pytest.raises(Forbidden):
+        start_import(make_actor("dora", "designer"), name="x", chunks=[b"x"])
+    with pytest.raises(Refusal) as refused:
+        start_import(cleo, name="x", chunks=[b""])
+    assert refused.value.code == "evidence.import.empty"
+    monkeypatch.setattr("evidence.services.import_jobs.MAX_FILE_BYTES", 3)
+    with pytest.raises(Refusal) as refused:
+        start_import(cleo, name="x", chunks=[b"1234"])
+    assert refused.value.code == "evidence.import.too_large"
+    monkeypatch.undo()
+    job = start(cleo, LOG, "log.csv")
+    for mapping, said in (
+        ({}, "verdict"),
+        ({**LOG_MAPPING, "columns": {**LOG_MAPPING["columns"], "Notes": "date"}}, "one column only"),
+        ({**LOG_MAPPING, "columns": {**LOG_MAPPING["columns"], "Other": "date"}}, "no column Other"),
+        ({**LOG_MAPPING, "words": {"Kept": {"as": "entry", "verdict": "DEAD"}}}, "no meaning"),
+        ({**LOG_MAPPING, "words": {"Kept": {"as": "row", "verdict": "WIN", "cause_class": "flat"}}}, "only a DEAD row"),
+    ):
+        with pytest.raises(Refusal) as refused:
+            map_import(cleo, job.public_id, mapping=mapping)
+        assert refused.value.code == "evidence.mapping"
+        assert said in " ".join(problem["message"] for problem in refused.value.problems)
+    with pytest.raises(Missing):
+        cancel_import(cleo, "00000000-0000-0000-0000-000000000000")
+
+
+def test_a_mapping_is_kept_and_suggested_for_such_columns(cleo):
+    check(cleo, start(cleo, LOG, "log.csv"), LOG_MAPPING, save_as="team log")
+    assert ImportMapping.objects.get().name == "team log"
+    job = start(cleo, LOG.replace("Notes", "notes"), "other.csv")
+    assert (job.profile["suggested"], job.mapping["columns"]["Time"]) == ("team log", "date")
+    assert job.mapping["words"]["oom"]["cause_class"] == "ruled_out_by_construction"
+
+
+@pytest.mark.parametrize("name", ["history.md", "history.csv", "history.jsonl"])
+def test_the_history_comes_back_as_it_went(cleo, system, name):
+    load_sample(system)
+    bring(cleo, INDEX)
+    add_entry(
+        cleo,
+        entry={
+            "on": "2026-07-09",
+            "env": "=1+1",
+            "verdict": "PARKED",
+            "why": "-1 'x' \"y\", | z",
+            "lever": "split-k",
+            "links": ["row:D1", "row:W1"],
+        },
+    )
+    bring(cleo, INDEX.replace("REGRESS", "KILLED"))
+    text = "".join(exports.export(name))
+    job = check(cleo, start(cleo, text, f"export-{name}"))
+    assert counts(job) == {"unchanged": 5}, list(job.lines.values("state", "problems"))
+
+
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl"])
+def test_rows_come_back_as_they_went(cleo, system, make_actor, name):
+    load_sample(system)
+    row = EvidenceRow.objects.get(code="D1")
+    edited = changed(row.head.content, mechanism="=cmd\nsecond | line", title="-x")
+    proposal = propose_change(cleo, row, base_hash=row.head.content_hash, content=edited, reason="r")
+    accept_proposal(make_actor("carl", "curator"), proposal.pk)
+    text = "".join(exports.export(name))
+    assert not [line for line in text.splitlines() if '"=cmd' in line and name == "rows.csv"]
+    job = check(cleo, start(cleo, text, name))
+    assert counts(job) == {"unchanged": 6}, list(job.lines.values("state", "problems", "document__changes"))
+    if name == "rows.csv":
+        job = check(cleo, start(cleo, text.replace("Fences once", "Fences twice"), name))
+        assert job.lines.get(state="changed").target == "W2"
+
+
+def test_a_fresh_site_takes_exported_rows(cleo, system):
+    load_sample(system)
+    text = "".join(exports.export("rows.jsonl"))
+    hashes = set(EvidenceRow.objects.values_list("code", "head__content_hash"))
+    broken = text.replace("Fences once", "Fences twice")
+    job = check(cleo, start(cleo, broken, "broken.jsonl"))
+    assert job.lines.get(state="unreadable").problems[0]["message"] == "The content is not the one that was exported."
+    assert len(hashes) == 6
+
+
+@pytest.fixture
+def cara(make_user):
+    client = Client()
+    client.force_login(make_user("cara", "curator"))
+    return client
+
+
+def test_the_wizard(cara, make_user):
+    assert "Nothing was imported" in cara.get("/evidence/imports/").text
+    upload = {"file": SimpleUploadedFile("log.csv", LOG.encode())}
+    answer = cara.post("/evidence/imports/new/", upload)
+    job = ImportJob.objects.get()
+    assert answer["Location"] == job.get_absolute_url()
+    assert 'hx-get="/evidence/imports/' in cara.get(job.get_absolute_url()).text
+    progress = f"{job.get_absolute_url()}progress/"
+    assert cara.get(progress).status_code == 200
+    run()
+    assert cara.get(progress).status_code == 286
+    shown = cara.get(job.get_absolute_url()).text
+    assert "Reverted (below gate)" not in shown.split("What each verdict means")[0].split("<tbody>")[0]
+    columns = {"column_0": "date", "column_1": "title", "column_2": "verdict", "column_3": "number", "column_4": "why"}
+    answer = cara.post(job.get_absolute_url(), columns | {"step": "words"})
+    assert answer.status_code == 302
+    shown = cara.get(job.get_absolute_url()).text
+    assert "Reverted (below gate)" in shown
+    words = {
+        "word_0": "entry:WIN:",
+        "word_1": "entry:NULL:",
+        "word_2": "row:DEAD:ruled_out_by_construction",
+        "word_3": "skip::",
+    }
+    answer = cara.post(job.get_absolute_url(), {**columns, **words, "column_4": "", "step": "check"})
+    assert (answer.status_code, "need a column" in answer.text) == (422, True)
+    answer = cara.post(job.get_absolute_url(), {**columns, **words, "step": "check", "save_as": "mine"})
+    assert answer.status_code == 302
+    run()
+    shown = cara.get(job.get_absolute_url()).text
+    assert "can&#x27;t be read as one date" in shown
+    assert cara.get(f"{job.get_absolute_url()}?lines=unreadable").text.count('data-label="Becomes"') == 1
+    assert cara.post(f"{job.get_absolute_url()}apply/").status_code == 422
+    assert cara.post(f"{job.get_absolute_url()}apply/", {"skip_unreadable": "on"}).status_code == 302
+    run()
+    assert "What the import did" in cara.get(job.get_absolute_url()).text
+    assert (ExperimentEntry.objects.count(), EvidenceRow.objects.count()) == (2, 1)
+    assert cara.post(f"{job.get_absolute_url()}cancel/").status_code == 409
+    assert cara.get("/evidence/imports/00000000-0000-0000-0000-000000000000/").status_code == 404
+    dora = Client()
+    dora.force_login(make_user("dora", "designer"))
+    for path in ("", "new/", f"{job.public_id}/", f"{job.public_id}/progress/"):
+        assert dora.get(f"/evidence/imports/{path}").status_code == 403
+    for path in ("apply/", "cancel/"):
+        assert dora.post(f"{job.get_absolute_url()}{path}").status_code == 403
+
+
+def test_export_pages(cara, system, cleo):
+    load_sample(system)
+    bring(cleo, INDEX)
+    shown = cara.get("/evidence/exports/").text
+    assert "map.md?document=probe-map" in shown
+    for name in (
+        "map.md",
+        "map.md?document=probe-map",
+        "rows.csv",
+        "rows.jsonl",
+        "history.md",
+        "history.csv",
+        "history.jsonl",
+    ):
+        answer = cara.get(f"/evidence/exports/{name}")
+        assert answer.status_code == 200
+        assert b"".join(answer.streaming_content)
+    assert cara.get("/evidence/exports/map.md?document=nothing").status_code == 404
+    assert cara.get("/evidence/exports/nothing.md").status_code == 404
+    assert history.list_entries().count() == 3
