@@ -7,7 +7,9 @@ from evidence.hooks import resting_on
 from evidence.presenters import blocking_words, figure, scope_parts, short
 from evidence.search import Hit
 from evidence.selectors import RowStates, states_of
-from v2kb.rules.evidence import CAUSE_CLASSES, weak_dead
+from evidence.vocabulary import scope_aliases
+from v2kb.rules.evidence import cause_label, weak_dead
+from v2kb.rules.scope import NO_ALIASES, Aliases
 from v2kb.rules.search_receipt import Standing, standing
 
 
@@ -15,8 +17,9 @@ def cards_of(hits: Sequence[Hit], scope: Mapping[str, Any] | None = None) -> lis
     """The hits as cards, compared with `scope` where one is given."""
     ids = [hit.row.pk for hit in hits]
     states, resting = states_of(ids), resting_on(ids)
+    aliases = scope_aliases() if scope is not None else NO_ALIASES
     return [
-        card_of(hit, states[hit.row.pk], _standing(hit, states[hit.row.pk], scope), resting) for hit in hits
+        card_of(hit, states[hit.row.pk], _standing(hit, states[hit.row.pk], scope, aliases), resting) for hit in hits
     ]
 
 
@@ -37,7 +40,7 @@ def card_of(hit: Hit, states: RowStates, seen: Standing, resting: Mapping[int, i
         "relation": seen.relation_words,
         "scopes": seen.scopes,
         "measured_on": head.measured_on,
-        "cause": CAUSE_CLASSES[head.cause_class].label if head.cause_class in CAUSE_CLASSES else "",
+        "cause": cause_label(head.cause_class),
         "blocking": blocking_words(content, head.blocking, states.superseded_by),
         "blocks": seen.blocks,
         "blocks_why": seen.why,
@@ -50,7 +53,7 @@ def card_of(hit: Hit, states: RowStates, seen: Standing, resting: Mapping[int, i
     }
 
 
-def _standing(hit: Hit, states: RowStates, scope: Mapping[str, Any] | None) -> Standing:
+def _standing(hit: Hit, states: RowStates, scope: Mapping[str, Any] | None, aliases: Aliases) -> Standing:
     return standing(
         hit.row.head.content,
         scope,
@@ -58,6 +61,7 @@ def _standing(hit: Hit, states: RowStates, scope: Mapping[str, Any] | None) -> S
         superseded_by=states.superseded_by,
         flagged=states.flags > 0,
         archived=hit.row.archived_at is not None,
+        aliases=aliases,
     )
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from evidence.families import lever_families
 from evidence.hooks import open_spec_authors
 from evidence.models import Lever, Proposal, ProposalDecision, RunReceipt
 from v2kb.rules.evidence_change import Reason, acceptors_needed, material_change, may_accept, turns_dead
@@ -47,14 +48,10 @@ def changes_of(proposal: Proposal) -> list[tuple[dict[str, Any] | None, dict[str
 
 
 def is_above(slug: str, lower: Lever) -> bool:
-    """Whether the lever called `slug` is the parent of `lower`, or the parent's, and so on."""
-    above, seen = lower.parent, set()
-    while above is not None and above.pk not in seen:
-        if above.slug == slug:
-            return True
-        seen.add(above.pk)
-        above = above.parent
-    return False
+    """Whether rows of the lever called `slug` count for all that rows of `lower` count for: it stands above it, or the
+    two were merged.
+    """
+    return Lever.objects.filter(slug=slug, pk__in=lever_families().above([lower.pk])).exists()
 
 
 def acceptances_needed(proposal: Proposal) -> int:

@@ -15,9 +15,12 @@ from evidence.lines import (
     read_sources,
     source_lines,
 )
-from evidence.models import Lever, Supersession, Verdict
+from evidence.models import Lever, RowBounds, Supersession, Verdict
+from evidence.services.watching import MAX_BOUND
+from evidence.vocabulary import cause_choices, known_words
+from references.models import UpstreamSnapshot
 from v2kb.core.errors import Refusal
-from v2kb.rules.evidence import CAUSE_CLASSES, FIELDS, MAX_TEXT, MAX_TITLE, UNTESTED
+from v2kb.rules.evidence import FIELDS, MAX_TEXT, MAX_TITLE, UNTESTED, cause_label
 from v2kb.rules.scope import DIMENSIONS, ENVELOPES
 
 SCOPE_HELP = {
@@ -77,10 +80,7 @@ class ContentForm(forms.Form):
     )
     mechanism = _area("Mechanism", "Why it works or fails. Markdown; [[D3]] links a row.", rows=4)
     cause_class = forms.ChoiceField(
-        label="Cause class",
-        required=False,
-        choices=[("", "None"), *((cause.slug, cause.label) for cause in CAUSE_CLASSES.values())],
-        help_text="A DEAD row without one blocks every re-proposal.",
+        label="Cause class", required=False, help_text="A DEAD row without one blocks every re-proposal."
     )
     approaches = _area("Approaches tried", "One per line. A single approach makes a DEAD row weak.", longest=50_000)
     not_checked = _area("Not checked", "What a later attempt might still try; DEAD rows need it.")
@@ -110,14 +110,24 @@ class ContentForm(forms.Form):
         super().__init__(*args, **kwargs)
         self.known = known or {}
         self.fields["lever"].choices = self._levers()
+        self.fields["cause_class"].choices = self._causes()
         for name, text in SCOPE_HELP.items():
             self.fields[f"scope_{name}"].help_text = text
+        for name, words in known_words().items():
+            self.fields[f"scope_{name}"].help_text += f"; known: {', '.join(words)}"
 
     def _levers(self) -> list[tuple[str, str]]:
         choices = lever_choices()
         current = self.known.get("lever")
         if current and current not in dict(choices):
             choices.append((current, f"{current} (archived)"))
+        return choices
+
+    def _causes(self) -> list[tuple[str, str]]:
+        choices = [("", "None"), *cause_choices()]
+        current = self.known.get("cause_class")
+        if current and current not in dict(choices):
+            choices.append((current, f"{cause_label(current)} (archived)"))
         return choices
 
     @property
@@ -193,6 +203,34 @@ class SupersedeForm(forms.Form):
     newer = forms.CharField(label="Newer row", max_length=20, help_text="Its code, for example D12.")
     kind = forms.ChoiceField(choices=Supersession.Kind.choices)
     reason = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 2}))
+
+
+class MergeForm(forms.Form):
+    """Which row this one takes in."""
+
+    taken = forms.CharField(
+        label="Row that is taken in", max_length=20, help_text="Its code, for example D12. It is archived as merged."
+    )
+    reason = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 3}))
+
+
+class BoundsForm(forms.Form):
+    """What a row was measured on; what is empty is not watched."""
+
+    baseline = forms.CharField(label="Commit of the baseline", required=False, max_length=MAX_BOUND)
+    driver = forms.CharField(required=False, max_length=MAX_BOUND, help_text="For example 570.86.15.")
+    snapshot = forms.ChoiceField(label="Upstream snapshot", required=False)
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        snapshots = UpstreamSnapshot.objects.order_by("-pk")[:200]
+        self.fields["snapshot"].choices = [("", "none"), *((str(each.pk), str(each)[:80]) for each in snapshots)]
+
+    @classmethod
+    def of(cls, bounds: RowBounds | None, **kwargs: Any) -> "BoundsForm":
+        """The form with what is recorded."""
+        known = {"baseline": bounds.baseline, "driver": bounds.driver, "snapshot": bounds.snapshot_id} if bounds else {}
+        return cls(initial=known, **kwargs)
 
 
 class LeverForm(forms.Form):

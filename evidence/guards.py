@@ -20,4 +20,23 @@ register(
         ),
         event="UPDATE",
     ),
+    TriggerGuard(
+        table="evidence_lever",
+        name="merged",
+        code="database.lever_merged",
+        message="A merge of levers is not undone, and the merged lever keeps its slug.",
+        refuse_when=(
+            "OLD.slug <> NEW.slug OR (OLD.merged_into_id IS NOT NULL AND "
+            "(NEW.merged_into_id IS NULL OR NEW.merged_into_id <> OLD.merged_into_id))"
+        ),
+        event="UPDATE",
+    ),
+    TriggerGuard(
+        table="evidence_term",
+        name="word",
+        code="database.term_word",
+        message="A term keeps its kind and its word, and a built-in one stays built in.",
+        refuse_when="OLD.kind <> NEW.kind OR OLD.word <> NEW.word OR (OLD.built_in AND NOT NEW.built_in)",
+        event="UPDATE",
+    ),
 )

@@ -9,7 +9,8 @@ from typing import Any
 from django.db.models import Count, Q, QuerySet
 from django.urls import NoReverseMatch, reverse
 
-from evidence.models import EvidenceRevision, EvidenceRow, ExperimentEntry, ExperimentLink, Lever
+from evidence.families import lever_families
+from evidence.models import EvidenceRevision, EvidenceRow, ExperimentEntry, ExperimentLink, Lever, LeverAlias
 from v2kb.core.errors import Missing
 from v2kb.rules.experiments import VERDICTS
 from v2kb.rules.names import lever_key
@@ -71,7 +72,8 @@ def _narrowed(wanted: EntryFilter) -> Q:
         places = ("why", "env", "trace", "commit", "lever__name", "lever__slug")
         narrowed &= Q(pk__in=ExperimentEntry.objects.filter(_anywhere(places, word)).values("pk"))
     if wanted.lever:
-        narrowed &= Q(lever__aliases__normalised=lever_key(wanted.lever))
+        called = LeverAlias.objects.filter(normalised=lever_key(wanted.lever)).values_list("lever_id", flat=True)
+        narrowed &= Q(lever__in=lever_families().merged_with(called))
     if wanted.env:
         narrowed &= Q(env=wanted.env)
     if wanted.verdicts:
@@ -146,8 +148,8 @@ def link_shown(link: ExperimentLink) -> dict[str, str]:
 
 
 def rows_ever_of(lever: Lever) -> QuerySet[EvidenceRow]:
-    """Rows, archived ones too, any revision of which is about the lever."""
-    ever = EvidenceRevision.objects.filter(lever=lever).values("row")
+    """Rows, archived ones too, any revision of which is about the lever or one that was merged with it."""
+    ever = EvidenceRevision.objects.filter(lever__in=lever_families().merged_with([lever.pk])).values("row")
     return EvidenceRow.objects.filter(pk__in=ever, head__isnull=False).select_related("head__lever").order_by("code")
 
 
@@ -171,5 +173,6 @@ def verdict_moves(lever: Lever) -> list[dict[str, Any]]:
 
 def standing_of(lever: Lever) -> dict[str, list[EvidenceRow]]:
     """Verdict -> live rows that are about the lever now."""
-    live = [row for row in rows_ever_of(lever) if row.archived_at is None and row.head.lever_id == lever.pk]
+    mine = lever_families().merged_with([lever.pk])
+    live = [row for row in rows_ever_of(lever) if row.archived_at is None and row.head.lever_id in mine]
     return {verdict: [row for row in live if row.head.verdict == verdict] for verdict in ("DEAD", "WIN", "UNTESTED")}

@@ -7,7 +7,7 @@ from django.urls import NoReverseMatch, reverse
 
 from evidence.models import EvidenceRevision, Proposal
 from v2kb.core.models import Activity
-from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, FULL, WEAK, check_revision
+from v2kb.rules.evidence import DEAD, FULL, WEAK, cause_label, missing_fields
 from v2kb.rules.evidence_change import FieldChange, MergedField
 from v2kb.rules.numbers import format_number
 from v2kb.rules.scope import DIMENSIONS, LABELS
@@ -100,21 +100,20 @@ def blocking_words(content: dict[str, Any], blocking: str, superseded_by: Sequen
         return {}
     if superseded_by:
         return {"tone": "none", "label": "does not block", "why": f"superseded by {', '.join(superseded_by)}"}
-    cause = CAUSE_CLASSES.get(content["cause_class"])
+    cause = cause_label(content["cause_class"])
     if not cause:
         return {"tone": "bad", "label": "blocks", "why": "no cause class is given, so it counts in full"}
     if blocking == FULL:
-        return {"tone": "bad", "label": "blocks", "why": f"cause: {cause.label}"}
+        return {"tone": "bad", "label": "blocks", "why": f"cause: {cause}"}
     if blocking == WEAK:
         return {"tone": "warn", "label": "blocks weakly", "why": "ruled out by a survey, never measured"}
-    return {"tone": "none", "label": "does not block", "why": f"cause: {cause.label}"}
+    return {"tone": "none", "label": "does not block", "why": f"cause: {cause}"}
 
 
 def missing_of(content: dict[str, Any]) -> list[dict[str, str]]:
     """What the verdict still lacks, with what to do."""
     return [
-        {"field": problem.field, "message": problem.message, "fix": problem.fix}
-        for problem in check_revision(content, imported=True).missing
+        {"field": problem.field, "message": problem.message, "fix": problem.fix} for problem in missing_fields(content)
     ]
 
 
@@ -157,8 +156,8 @@ def value_text(field: str, value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return "\n".join(_entry(field, entry) for entry in value)
-    if field == "cause_class" and value in CAUSE_CLASSES:
-        return CAUSE_CLASSES[value].label
+    if field == "cause_class":
+        return cause_label(str(value or ""))
     return str(value or "")
 
 
@@ -182,7 +181,7 @@ def timeline(revisions: Iterable[EvidenceRevision], activity: Iterable[Activity]
         {
             "verdict": revision.verdict,
             "who": revision.author.display_name if revision.author else "the system",
-            "text": f"revision {revision.number}: {short(revision.reason, 160)}",
+            "text": f"revision {revision.number}{_return(revision.proposal)}: {short(revision.reason, 160)}",
             "detail": _deciders(revision.proposal),
             "url": reverse("evidence:row_revision", args=[revision.row.code, revision.number]),
             "when": revision.created_at,
@@ -197,6 +196,11 @@ def timeline(revisions: Iterable[EvidenceRevision], activity: Iterable[Activity]
         if entry.verb not in told
     ]
     return sorted(items, key=lambda item: item["when"], reverse=True)
+
+
+def _return(proposal: Proposal | None) -> str:
+    """Said of a revision that brings an earlier one back."""
+    return f" (revert to revision {proposal.reverts_to.number})" if proposal and proposal.reverts_to else ""
 
 
 def _deciders(proposal: Proposal | None) -> str:

@@ -7,6 +7,9 @@ from django.urls import reverse
 from evidence import history, indexing
 from evidence.models import EvidenceRow, ExperimentEntry
 from evidence.selectors import proposals_for, resolve_lever
+from evidence.services.watching import note_snapshot
+from references.hooks import SNAPSHOT_IMPORTED
+from references.models import UpstreamSnapshot
 from v2kb.core.actor import Actor
 from v2kb.core.registry import LINKS, TURNS, add_panel
 from v2kb.core.values import whole_number
@@ -75,8 +78,14 @@ def link_to_experiment(text: str) -> tuple[str, str] | None:
     return (found.get_absolute_url(), str(found)) if found else None
 
 
+def hear_of_snapshot(snapshot: UpstreamSnapshot) -> None:
+    """Rows that were measured on an older one are flagged."""
+    note_snapshot(Actor.system(label="watcher"), snapshot)
+
+
 def register() -> None:
     """Fill the hooks; called once when the app is ready."""
+    SNAPSHOT_IMPORTED.add("bounds", hear_of_snapshot)
     indexing.register()
     add_panel("evidence.evidencerow", experiments_of_row)
     add_panel("kernels.kernel", experiments_of_kernel)

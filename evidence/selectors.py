@@ -6,8 +6,22 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
+from django.utils import timezone
 
-from evidence.models import EvidenceRevision, EvidenceRow, Flag, Lever, LeverAlias, Proposal, RunReceipt, Supersession
+from evidence.families import lever_families
+from evidence.models import (
+    EvidenceRevision,
+    EvidenceRow,
+    Flag,
+    Lever,
+    LeverAlias,
+    Proposal,
+    ProposalClaim,
+    ProposalDecision,
+    RowBounds,
+    RunReceipt,
+    Supersession,
+)
 from evidence.policies import may_curate
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing
@@ -80,7 +94,7 @@ def states_of(row_ids: Iterable[int]) -> dict[int, RowStates]:
 
 def revisions_of(row: EvidenceRow) -> QuerySet[EvidenceRevision]:
     """All revisions, newest first, with author and the proposal's deciders."""
-    return row.revisions.select_related("author", "proposal__author").prefetch_related("proposal__decisions__user")
+    return row.revisions.select_related("author", "proposal__author", "proposal__reverts_to").prefetch_related("proposal__decisions__user")
 
 
 def find_revision(code: str, revision_hash: str) -> EvidenceRevision | None:
@@ -107,16 +121,28 @@ def pin_reasons(revision: EvidenceRevision, pinned_at: datetime) -> list[Reason]
 
 
 def resolve_lever(name: str) -> Lever | None:
-    """The lever that a name, slug or alias in any spelling stands for, or None."""
+    """The lever that a name, slug or alias in any spelling stands for, or None; names of a merged lever stand for the
+    one that it was merged into.
+    """
     key = lever_key(name)
     alias = LeverAlias.objects.select_related("lever").filter(normalised=key).first() if key else None
     return alias.lever if alias else None
 
 
+def standing_lever(lever: Lever) -> Lever | None:
+    """The lever that stands for a merged one; None for a lever that was not merged."""
+    return Lever.objects.get(pk=lever_families().survivor(lever.pk)) if lever.merged_into_id else None
+
+
+def is_slug_of_lever(name: str, lever: Lever) -> bool:
+    """Whether `name` is the slug of this lever, or of one that was merged into it."""
+    return name == lever.slug or Lever.objects.filter(slug=name, merged_into__isnull=False).exists()
+
+
 def list_levers(*, archived: bool = False, query: str = "") -> QuerySet[Lever]:
     """Levers with parent, aliases and the number of live rows; a query keeps those with a name that holds it."""
     rows = Q(revisions__head_of__isnull=False, revisions__head_of__archived_at__isnull=True)
-    levers = Lever.objects.filter(archived_at__isnull=not archived).select_related("parent")
+    levers = Lever.objects.filter(archived_at__isnull=not archived).select_related("parent", "merged_into")
     key = lever_key(query)
     if key:
         levers = levers.filter(Exists(LeverAlias.objects.filter(lever=OuterRef("pk"), normalised__contains=key)))
@@ -128,7 +154,8 @@ def list_levers(*, archived: bool = False, query: str = "") -> QuerySet[Lever]:
 
 def get_lever(slug: str) -> Lever:
     """The lever with parent, children and aliases. Raises Missing evidence.no_lever."""
-    lever = Lever.objects.select_related("parent").prefetch_related("aliases", "children").filter(slug=slug).first()
+    levers = Lever.objects.select_related("parent", "merged_into").prefetch_related("aliases", "children", "merged")
+    lever = levers.filter(slug=slug).first()
     if lever is None:
         raise Missing("evidence.no_lever", f"There is no lever {slug[:80]}.", fix="Pick one from the list.")
     return lever
@@ -152,6 +179,13 @@ def list_proposals(state: str = Proposal.State.OPEN, kind: str = "") -> QuerySet
     if kind:
         proposals = proposals.filter(kind=kind)
     return proposals.order_by("id" if state == Proposal.State.OPEN else "-id")
+
+
+def claim_on(proposal: Proposal) -> ProposalClaim | None:
+    """The claim on an open proposal that still holds."""
+    claim = getattr(proposal, "claim", None)
+    holds = claim is not None and claim.until > timezone.now() and proposal.state == Proposal.State.OPEN
+    return claim if holds else None
 
 
 def count_kinds(state: str) -> dict[str, int]:
@@ -193,6 +227,8 @@ def proposals_for(actor: Actor) -> list[Proposal]:
         return []
     proposals = Proposal.objects.filter(state=Proposal.State.OPEN).exclude(author=actor.user)
     proposals = proposals.exclude(decisions__user=actor.user).exclude(receipts__submitted_by=actor.user)
+    recused = ProposalDecision.objects.filter(user=actor.user, decision=ProposalDecision.Decision.RECUSE)
+    proposals = proposals.exclude(replaces__in=recused.values("proposal"))
     return list(proposals.exclude(replaces__author=actor.user).select_related("row", "author").order_by("id")[:200])
 
 
@@ -203,6 +239,7 @@ def row_facts(row: EvidenceRow) -> dict[str, Any]:
         "newer": list(row.superseded_by.select_related("newer", "author")),
         "older": list(row.supersedes.select_related("older", "author")),
         "receipts": list(receipts_of(row)[:50]),
+        "bounds": RowBounds.objects.select_related("snapshot", "set_by").filter(row=row).first(),
         "proposals": list(row.proposals.filter(state=Proposal.State.OPEN).select_related("author", "base")),
     }
 
@@ -233,8 +270,8 @@ def by_code(rows: Iterable[EvidenceRow]) -> list[EvidenceRow]:
 
 
 def rows_of_lever(lever: Lever) -> list[EvidenceRow]:
-    """Live rows whose head is about this lever."""
-    return by_code(live_rows().filter(head__lever=lever))
+    """Live rows whose head is about this lever, or about one that was merged with it."""
+    return by_code(live_rows().filter(head__lever__in=lever_families().merged_with([lever.pk])))
 
 
 def get_full_row(code: str) -> EvidenceRow:

@@ -9,11 +9,13 @@ from evidence.api.levers import LeverViewSet
 from evidence.api.proposals import ProposalViewSet
 from evidence.api.rows import FlagViewSet, RowViewSet
 from evidence.api.searches import SavedSearchViewSet
+from evidence.api.terms import TermViewSet
 
 
 def register(router: BaseRouter) -> None:
     """Add this app's addresses to the site's router."""
     router.register("levers", LeverViewSet, basename="lever")
+    router.register("terms", TermViewSet, basename="term")
     router.register("evidence", RowViewSet, basename="evidence-row")
     router.register("import-jobs", ImportJobViewSet, basename="import-job")
     router.register("exports", ExportViewSet, basename="export")

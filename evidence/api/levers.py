@@ -9,7 +9,15 @@ from rest_framework.response import Response
 
 from evidence import selectors
 from evidence.models import Lever
-from evidence.services import add_alias, archive_lever, create_lever, edit_lever, remove_alias, restore_lever
+from evidence.services import (
+    add_alias,
+    archive_lever,
+    create_lever,
+    edit_lever,
+    merge_levers,
+    remove_alias,
+    restore_lever,
+)
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import SLUG, Input, Nothing, Text, read
 
@@ -19,11 +27,14 @@ class LeverSerializer(serializers.ModelSerializer):
 
     parent = serializers.SlugRelatedField(slug_field="slug", read_only=True, allow_null=True)
     aliases = serializers.SerializerMethodField()
+    merged_into = serializers.SlugRelatedField(
+        slug_field="slug", read_only=True, allow_null=True, help_text="The lever that it was merged into, or null."
+    )
     rows = serializers.IntegerField(source="row_count", read_only=True, help_text="Live rows about this lever.")
 
     class Meta:
         model = Lever
-        fields = ["slug", "name", "description", "parent", "aliases", "archived_at", "rows"]
+        fields = ["slug", "name", "description", "parent", "aliases", "merged_into", "archived_at", "rows"]
 
     def get_aliases(self, lever: Lever) -> list[str]:
         """Other names, without the lever's own name and slug."""
@@ -55,6 +66,12 @@ class Reason(Input):
     """A reason that must be given."""
 
     reason = Text(max_length=4000)
+
+
+class LeverMerge(Reason):
+    """The lever that stays, and why the two are one technique."""
+
+    into = Text(max_length=80, help_text="Slug of the lever that stays.")
 
 
 class LeverViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.GenericViewSet):
@@ -115,6 +132,13 @@ class LeverViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
         """Take an unused lever off the lists."""
         archive_lever(actor_from_request(request, "api"), slug, **read(Reason, request))
         return self._shown(slug)
+
+    @extend_schema(request=LeverMerge, responses=LeverSerializer)
+    @action(detail=True, methods=["post"])
+    def merge(self, request: Request, slug: str) -> Response:
+        """Merge the lever into another one, for good; the answer is that one."""
+        into = merge_levers(actor_from_request(request, "api"), slug, **read(LeverMerge, request))
+        return self._shown(into.slug)
 
     @extend_schema(request=Nothing, responses=LeverSerializer)
     @action(detail=True, methods=["post"])

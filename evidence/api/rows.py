@@ -21,7 +21,7 @@ from evidence.services.watching import set_bounds, unwatch_row, watch_row
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import NUMBER, Document, Input, Nothing, Text, read
 from v2kb.core.values import whole_number
-from v2kb.rules.evidence import check_revision, weak_dead
+from v2kb.rules.evidence import missing_fields, weak_dead
 from v2kb.rules.evidence_change import diff
 from v2kb.rules.scope import describe
 
@@ -117,7 +117,7 @@ class RowSerializer(ShortRowSerializer):
 
     def get_missing(self, row: EvidenceRow) -> list[str]:
         """Fields that the verdict should have and lacks."""
-        return [problem.field for problem in check_revision(row.head.content, imported=True).missing]
+        return [problem.field for problem in missing_fields(row.head.content)]
 
     @extend_schema_field(BoundsSerializer(allow_null=True))
     def get_bounds(self, row: EvidenceRow) -> dict[str, Any] | None:

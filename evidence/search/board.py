@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from evidence.families import lever_families
 from evidence.models import EvidenceRow, Lever, Verdict
 from evidence.search.columns import columns
 from evidence.search.engine import Found, Query, search_rows
 from evidence.search.hits import hits_of
 from evidence.selectors import RowStates, resolve_lever, states_of
+from evidence.vocabulary import scope_aliases
 from v2kb.core.errors import Missing
 from v2kb.rules.search_query import MAX_CHARS, split_query
 from v2kb.rules.search_receipt import Standing, standing
@@ -126,27 +128,16 @@ class _Family:
         self._for: dict[int, list[str]] = {}
         if not slugs:
             return
-        levers = Lever.objects.in_bulk()
-        self.picked = sorted((lever for lever in levers.values() if lever.slug in slugs), key=lambda lever: lever.name)
+        self.picked = list(Lever.objects.filter(slug__in=slugs).order_by("name"))
         if gone := slugs - {lever.slug for lever in self.picked}:
             raise Missing("evidence.no_lever", f"There is no lever {min(gone)[:80]}.", fix="Pick another one.")
-        children: dict[int | None, list[int]] = {}
-        for lever in levers.values():
-            children.setdefault(lever.parent_id, []).append(lever.pk)
+        families = lever_families()
+        own = families.merged_with(lever.pk for lever in self.picked)
+        above, below = dict.fromkeys(families.above(own), ABOVE), dict.fromkeys(families.below(own), BELOW)
+        self.sides = below | above | dict.fromkeys(own, OWN)
         for lever in self.picked:
-            above, place = lever.pk, OWN
-            while above is not None and lever.slug not in self._for.get(above, ()):
-                self._for.setdefault(above, []).append(lever.slug)
-                if self.sides.get(above) != OWN:
-                    self.sides[above] = place
-                above, place = levers[above].parent_id, ABOVE
-            waiting, seen = list(children.get(lever.pk, ())), {lever.pk}
-            while waiting:
-                below = waiting.pop()
-                if below not in seen:
-                    seen.add(below)
-                    self.sides.setdefault(below, BELOW)
-                    waiting += children.get(below, ())
+            for above_it in families.above([lever.pk]):
+                self._for.setdefault(above_it, []).append(lever.slug)
 
     def speaks_of(self, lever_id: int) -> tuple[str, ...]:
         """The picked levers for which a row of this lever counts: the lever itself and what lies below it."""
@@ -172,7 +163,7 @@ def _joined(first: Iterable[int], second: Iterable[int]) -> list[int]:
 
 
 def _board_rows(found: Found, ids: list[int], design: Design, family: _Family) -> list[BoardRow]:
-    states = states_of(ids)
+    states, aliases = states_of(ids), scope_aliases()
     rows = []
     for hit in hits_of(found, ids):
         head, state = hit.row.head, states[hit.row.pk]
@@ -184,6 +175,7 @@ def _board_rows(found: Found, ids: list[int], design: Design, family: _Family) -
             superseded_by=state.superseded_by,
             flagged=state.flags > 0,
             archived=hit.row.archived_at is not None,
+            aliases=aliases,
         )
         rows.append(BoardRow(hit.row, hit.why or family.sides.get(head.lever_id, ""), seen, state, speaks_of))
     return rows

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evidence.families import lever_families
 from evidence.models import Lever, LeverAlias, Verdict
 from evidence.search.columns import Columns
-from v2kb.rules.evidence import CAUSE_CLASSES
+from evidence.vocabulary import scope_aliases
+from v2kb.rules.evidence import CAUSE_CLASSES, cause_label
 from v2kb.rules.names import lever_key
 from v2kb.rules.scope import read_scope, within
 from v2kb.rules.search_query import Filter
@@ -48,8 +50,9 @@ def chosen_masks(held: Columns, chosen: dict[str, tuple[str, ...]]) -> dict[str,
     for name, values in chosen.items():
         wanted = ["" if value == NONE else value for value in values]
         if name == "lever":
+            families = lever_families()
             ids = Lever.objects.filter(slug__in=values).values_list("pk", flat=True)
-            wanted = [str(pk) for pk in ids]
+            wanted = [str(families.survivor(pk)) for pk in ids]
         masks[name] = held.categories[name].mask(wanted)
     return masks
 
@@ -86,7 +89,7 @@ def _label(name: str, word: str) -> str:
     if not word:
         return _WHEN_NONE.get(name, "none")
     if name == "cause":
-        return CAUSE_CLASSES[word].label if word in CAUSE_CLASSES else word
+        return cause_label(word)
     if name == "blocking":
         return _BLOCKING.get(word, word)
     if name == "tier":
@@ -126,7 +129,7 @@ def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
     elif wanted.name == "cause":
         keys = [lever_key(value) for value in values]
         values = ["" if "none" in wanted.values else "-"] + [
-            slug for slug in CAUSE_CLASSES if any(key and key in lever_key(slug) for key in keys)
+            slug for slug in _cause_slugs(held) if any(key and key in lever_key(slug) for key in keys)
         ]
     elif wanted.name == "blocking":
         both = {"yes": ["full", "weak"], "no": [""], NONE: [""]}
@@ -136,13 +139,19 @@ def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
     return held.categories[wanted.name].mask(values)
 
 
+def _cause_slugs(held: Columns) -> set[str]:
+    """The cause classes of the rules, and those of rows, which curators may have added."""
+    return {*CAUSE_CLASSES, *(word for words in held.categories["cause"].values for word in words if word)}
+
+
 def _scope_words(held: Columns, wanted: Filter) -> list[str]:
     """The words of the column that a value means: `b200` is sm_100, `fp8` and `gemv` are every kind of them."""
     dimension = SCOPE_FIELDS[wanted.name]
     read, _ = read_scope({dimension: list(wanted.values)})
     asked = {*wanted.values, *(read.get(dimension) or [])}
     known = {word for words in held.categories[wanted.name].values for word in words}
-    return [word for word in known if any(within(dimension, word, value) for value in asked)]
+    aliases = scope_aliases()
+    return [word for word in known if any(within(dimension, word, value, aliases) for value in asked)]
 
 
 def _within(lows: np.ndarray, highs: np.ndarray, wanted: Filter) -> np.ndarray:
@@ -182,8 +191,4 @@ def levers_called(name: str) -> set[int]:
 
 
 def _with_those_below(found: set[int]) -> set[int]:
-    below = found
-    while below:
-        below = set(Lever.objects.filter(parent_id__in=below).values_list("pk", flat=True)) - found
-        found = found | below
-    return found
+    return lever_families().below(found) if found else found

@@ -5,7 +5,7 @@ from typing import Any
 
 from evidence.models import EvidenceRow, ExperimentEntry, ExperimentLink, ImportJob, Lever
 from evidence.policies import require_curator, require_historian
-from evidence.services.levers import find_lever
+from evidence.services.levers import standing_lever
 from v2kb.core.activity import lock_log, record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
@@ -53,7 +53,7 @@ def correct_entry(actor: Actor, pk: int, *, entry: dict[str, Any]) -> Experiment
 
 def _append(actor: Actor, raw: dict[str, Any], corrects: ExperimentEntry | None) -> ExperimentEntry:
     entry = checked_entry(raw)
-    lever = find_lever(entry["lever"], field="lever") if entry["lever"] else None
+    lever = standing_lever(entry["lever"], field="lever") if entry["lever"] else None
     lock_log()
     hash_ = entry_hash(entry)
     if corrects is not None and corrects.content_hash == hash_:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from evidence.families import lever_families
 from evidence.models import EvidenceChange, EvidenceRow, Lever, RowFacts
 from evidence.selectors import RowStates, states_of
 from v2kb.core.activity import lock_log
@@ -50,8 +51,11 @@ def _value(facts: RowFacts, name: str) -> Any:
 
 def _rows(ids: list[int]) -> list[tuple[EvidenceRow, Lever]]:
     """Rows with their heads, each with the lever that it stands under and the lever's names."""
-    rows = EvidenceRow.objects.filter(pk__in=ids, head__isnull=False).select_related("head__lever")
-    return [(row, row.head.lever) for row in rows.prefetch_related("head__lever__aliases")]
+    rows = list(EvidenceRow.objects.filter(pk__in=ids, head__isnull=False).select_related("head"))
+    families = lever_families()
+    standing_for = {row.head.lever_id: families.survivor(row.head.lever_id) for row in rows}
+    levers = Lever.objects.prefetch_related("aliases").in_bulk(set(standing_for.values()))
+    return [(row, levers[standing_for[row.head.lever_id]]) for row in rows]
 
 
 def _document(row: EvidenceRow, lever: Lever) -> Document:

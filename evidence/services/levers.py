@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from evidence.models import EvidenceRow, Lever, LeverAlias
+from evidence.families import lever_families
+from evidence.models import EvidenceChange, EvidenceRow, Lever, LeverAlias
 from evidence.policies import require_lever_editor
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -13,6 +14,7 @@ from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
 from v2kb.core.values import check_text
 from v2kb.rules.evidence import is_blocking
+from v2kb.rules.lever_family import Families
 from v2kb.rules.names import lever_key, lever_slug
 
 MAX_NAME_CHARS = 200
@@ -45,7 +47,7 @@ def create_lever(
             "evidence.name_taken", f"A lever {slug} exists already.", field=slug_field, fix="Use that lever."
         )
     lever = Lever(slug=slug, name=name, description=_description(description))
-    lever.parent = find_lever(parent, field="parent") if parent else None
+    lever.parent = standing_lever(parent, field="parent") if parent else None
     _save_new(lever)
     _claim(lever, name, field="name")
     _claim(lever, slug, field=slug_field)
@@ -59,17 +61,21 @@ def create_lever(
 def edit_lever(actor: Actor, slug: str, *, name: str, description: str = "", parent: str = "") -> Lever:
     """Change name, description and parent; the slug stays, and the old name stays an alias.
 
-    Raises as `create_lever`, and Refusal evidence.lever_cycle, evidence.lever_disarms, evidence.no_change.
+    Raises as `create_lever`, Refusal evidence.lever_cycle, evidence.lever_disarms, evidence.no_change, and Conflict
+    evidence.lever_merged.
     """
     require_lever_editor(actor)
-    lever = find_lever(slug, lock=True)
+    lever = standing_lever(slug, lock=True)
     before = lever_document(lever)
     lever.name = _name(name, "name", "evidence.lever_name")
     lever.description = _description(description)
-    inherited = _ancestors(lever)
-    lever.parent = find_lever(parent, field="parent") if parent else None
+    families = lever_families()
+    inherited = families.above([lever.pk])
+    lever.parent = standing_lever(parent, field="parent") if parent else None
     _refuse_cycle(lever)
-    _refuse_disarming(lever, inherited - _ancestors(lever))
+    others = {pk: above for pk, above in families.parents.items() if pk != lever.pk}
+    parents = others | ({lever.pk: lever.parent.pk} if lever.parent else {})
+    _refuse_disarming(lever, inherited - Families(parents, families.merged).above([lever.pk]))
     _claim(lever, lever.name, field="name")
     if Lever.objects.exclude(pk=lever.pk).filter(name=lever.name).exists():
         raise Conflict(
@@ -80,17 +86,9 @@ def edit_lever(actor: Actor, slug: str, *, name: str, description: str = "", par
     if after == before:
         raise Refusal("evidence.no_change", "Nothing was changed.", fix="Change a field, or leave the page.")
     record(actor, "evidence.edit_lever", lever, f"lever {lever.slug} changed", before=before, after=after)
+    if after["parent"] != before["parent"]:
+        EvidenceChange.objects.create()  # other rows count for this lever now: stored searches are run again
     return lever
-
-
-def _ancestors(lever: Lever) -> set[int]:
-    """Ids of the levers above this one."""
-    found: set[int] = set()
-    above = lever.parent
-    while above is not None and above.pk not in found:
-        found.add(above.pk)
-        above = above.parent
-    return found
 
 
 def _refuse_disarming(lever: Lever, dropped: set[int]) -> None:
@@ -112,7 +110,7 @@ def add_alias(actor: Actor, slug: str, alias: str) -> LeverAlias:
     evidence.no_lever.
     """
     require_lever_editor(actor)
-    lever = find_lever(slug, lock=True)
+    lever = standing_lever(slug, lock=True)
     alias = _name(alias, "alias", "evidence.alias_name")
     if lever.aliases.filter(normalised=lever_key(alias)).exists():
         raise Conflict(
@@ -147,6 +145,14 @@ def remove_alias(actor: Actor, slug: str, alias: str) -> Lever:
             field="alias",
             fix="Rename the lever instead.",
         )
+    taken = Lever.objects.filter(pk__in=lever_families().merged_with([lever.pk]))
+    if found.normalised in {lever_key(name) for one in taken for name in (one.name, one.slug)}:
+        raise Refusal(
+            "evidence.alias_is_name",
+            f"{found.name} is the name of a lever that was merged into this one.",
+            field="alias",
+            fix="Keep it: rows and specs still name that lever.",
+        )
     found.delete()
     record(
         actor,
@@ -166,8 +172,9 @@ def archive_lever(actor: Actor, slug: str, *, reason: str) -> Lever:
     lever = find_lever(slug, lock=True)
     if not reason.strip():
         raise Refusal("evidence.reason_missing", "The reason is empty.", field="reason", fix="Say why it is archived.")
+    mine = lever_families().merged_with([lever.pk])
     rows = list(
-        EvidenceRow.objects.filter(head__lever=lever, archived_at__isnull=True).values_list("code", flat=True)[:20]
+        EvidenceRow.objects.filter(head__lever__in=mine, archived_at__isnull=True).values_list("code", flat=True)[:20]
     )
     children = list(lever.children.filter(archived_at__isnull=True).values_list("slug", flat=True)[:20])
     if rows or children:
@@ -187,9 +194,9 @@ def archive_lever(actor: Actor, slug: str, *, reason: str) -> Lever:
 
 @service("evidence.restore_lever")
 def restore_lever(actor: Actor, slug: str) -> Lever:
-    """Put an archived lever back on the lists. Raises Conflict evidence.not_archived."""
+    """Put an archived lever back on the lists. Raises Conflict evidence.not_archived, evidence.lever_merged."""
     require_lever_editor(actor)
-    lever = find_lever(slug, lock=True)
+    lever = standing_lever(slug, lock=True)
     if not lever.archived_at:
         raise Conflict("evidence.not_archived", f"{lever.slug} is not archived.", fix="Nothing is left to do.")
     lever.archived_at = None
@@ -209,6 +216,21 @@ def find_lever(slug: str, *, field: str | None = None, lock: bool = False) -> Le
             f"There is no lever {slug[:80]!r}.",
             field=field,
             fix="Pick one from the list of levers.",
+        )
+    return lever
+
+
+def standing_lever(slug: str, *, field: str | None = None, lock: bool = False) -> Lever:
+    """`find_lever`, for what a merged lever no longer takes. Raises Conflict evidence.lever_merged."""
+    lever = find_lever(slug, field=field, lock=lock)
+    if lever.merged_into_id is not None:
+        into = Lever.objects.get(pk=lever_families().survivor(lever.pk))
+        raise Conflict(
+            "evidence.lever_merged",
+            f"{lever.slug} was merged into {into.slug}.",
+            field=field,
+            fix=f"Use the lever {into.slug}.",
+            facts={"lever": into.slug},
         )
     return lever
 

@@ -144,7 +144,7 @@ def _open(
     """A change of a row. One that revises a merge stays a merge, of the other row as it stands now; one that revises a
     revert stays a revert while its content is the old one."""
     proposal = Proposal(row=row, reason=reason, author=actor.user, replaces=replaces)
-    content = checked_content(raw, complete=False)
+    content = checked_content(raw, base=row.head.content, complete=False)
     if replaces is not None:
         proposal.merges = replaces.merges and locked_row(replaces.merges.row).head
         reverted = replaces.reverts_to

@@ -4,12 +4,14 @@ import datetime
 import re
 from typing import Any
 
+from evidence.families import lever_families
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Lever, Proposal
 from evidence.services.levers import find_lever
+from evidence.vocabulary import added_causes
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing, Refusal
 from v2kb.rules.canonical import content_hash
-from v2kb.rules.evidence import blocking_kind, check_revision
+from v2kb.rules.evidence import blocking_kind, check_revision, missing_fields
 from v2kb.rules.problem import Problem
 
 PREFIXES = {"DEAD": "D", "WIN": "W", "UNTESTED": "U"}
@@ -18,9 +20,15 @@ _CODE = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,5})", re.ASCII)
 
 
 def checked_content(raw: Any, *, base: dict[str, Any] | None = None, complete: bool = True) -> dict[str, Any]:
-    """`checked_fields`, with a lever that exists. Raises Refusal evidence.content and evidence.no_lever."""
+    """`checked_fields`, with a lever that exists. Raises Refusal evidence.content and evidence.no_lever.
+
+    A merged lever gives way to the one that stands for it, unless `base` is about it already: there a new name would
+    be a material change, and nothing changed.
+    """
     content = checked_fields(raw, base=base, complete=complete)
-    find_lever(content["lever"], field="lever")
+    lever = find_lever(content["lever"], field="lever")
+    if lever.merged_into_id is not None and (base is None or base["lever"] != lever.slug):
+        content["lever"] = Lever.objects.get(pk=lever_families().survivor(lever.pk)).slug
     return content
 
 
@@ -31,7 +39,7 @@ def checked_fields(raw: Any, *, base: dict[str, Any] | None = None, complete: bo
     and lacks the same field: an imported row may be corrected before it is completed. Raises Refusal
     evidence.content with one problem per field (evidence.field or evidence.field_missing).
     """
-    check = check_revision(raw, imported=True)
+    check = check_revision(raw, imported=True, causes=added_causes())
     problems = [_problem("evidence.field", problem) for problem in check.refusals]
     if complete:
         named = {problem["field"] for problem in problems}
@@ -51,10 +59,10 @@ def checked_fields(raw: Any, *, base: dict[str, Any] | None = None, complete: bo
 
 def newly_missing(content: dict[str, Any], base: dict[str, Any] | None) -> list[Problem]:
     """What `content` lacks for its verdict and `base`, where it has the same verdict, does not lack already."""
-    missing = check_revision(content, imported=True).missing
+    missing = missing_fields(content)
     if base is None or base.get("verdict") != content["verdict"]:
-        return list(missing)
-    known = {problem.field for problem in check_revision(base, imported=True).missing}
+        return missing
+    known = {problem.field for problem in missing_fields(base)}
     return [problem for problem in missing if problem.field not in known]
 
 

@@ -107,16 +107,17 @@ def _check(actor: Actor, grade: str) -> None:
 
 def _changed(row: EvidenceRow | None, change: dict[str, Any], run_id: str, result_hash: str) -> dict[str, Any]:
     """The content that the run proposes. Raises Refusal evidence.content, evidence.no_lever."""
-    content = dict(row.head.content) if row else {}
+    head = row.head.content if row else None
+    content = dict(head or {})
     for field, value in change.items():
         if field in ADDED and isinstance(value, list):
             content[field] = [*content.get(field, []), *(item for item in value if item not in content.get(field, []))]
         else:
             content[field] = value
-    if row is None or checked_content(content, complete=False) != row.head.content:
+    if head is None or checked_content(content, base=head, complete=False) != head:
         source = {"kind": "run", "text": f"{run_id}, result {result_hash[:12]}", "document": "", "anchor": ""}
         content["sources"] = [*content.get("sources", []), source]
-    return checked_content(content, complete=False)
+    return checked_content(content, base=head, complete=False)
 
 
 def _proposal(

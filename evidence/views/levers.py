@@ -6,15 +6,23 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evidence import history, selectors
 from evidence.cards import cards_of
-from evidence.hooks import rests_on
 from evidence.forms import AliasForm, LeverForm
+from evidence.hooks import rests_on
 from evidence.models import Lever
-from evidence.policies import may_edit_levers, may_propose, may_write_history, require_lever_editor
+from evidence.policies import may_curate, may_edit_levers, may_propose, may_write_history, require_lever_editor
 from evidence.search import Hit
-from evidence.services import add_alias, archive_lever, create_lever, edit_lever, remove_alias, restore_lever
+from evidence.services import (
+    add_alias,
+    archive_lever,
+    create_lever,
+    edit_lever,
+    merge_levers,
+    remove_alias,
+    restore_lever,
+)
 from evidence.views.shared import act
 from v2kb.core.activity import activity_of
-from v2kb.core.actor import actor_from_request
+from v2kb.core.actor import Actor, actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.core.registry import panels_of
 from v2kb.core.views import page_of, render_part_or_page, submit
@@ -54,8 +62,11 @@ def _page(
     actor = actor_from_request(request)
     rows = selectors.rows_of_lever(lever)
     experiments = list(history.list_entries(history.EntryFilter(lever=lever.slug))[: history.MAX_PANEL + 1])
+    may_merge = may_curate(actor) and lever.merged_into_id is None
     context = {
         "lever": lever,
+        "may_merge": may_merge,
+        "other_levers": selectors.list_levers().exclude(pk=lever.pk) if may_merge else [],
         "other_names": selectors.other_names(lever),
         "children": [child for child in lever.children.all() if not child.archived_at],
         "cards": cards_of([Hit(row) for row in rows]),
@@ -67,7 +78,8 @@ def _page(
         "experiments": experiments[: history.MAX_PANEL],
         "more_experiments": len(experiments) > history.MAX_PANEL,
         "may_write": may_write_history(actor),
-        "may_edit": may_edit_levers(actor),
+        "may_edit": may_edit_levers(actor) and lever.merged_into_id is None,
+        "standing_for": selectors.standing_lever(lever),
         "may_propose": may_propose(actor),
         "alias_form": alias_form or AliasForm(),
         "refusal": refusal,
@@ -131,6 +143,18 @@ def lever_archive(request: HttpRequest, slug: str) -> HttpResponse:
     """Take the lever off the lists."""
     reason = request.POST.get("reason", "")[:4000]
     return _act(request, slug, lambda actor: archive_lever(actor, slug, reason=reason), "The lever is archived.")
+
+
+@require_POST
+def lever_merge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Merge the lever into another one."""
+    reason, name = request.POST.get("reason", "")[:4000], request.POST.get("into", "")[:200]
+
+    def merge(actor: Actor) -> Lever:
+        found = selectors.resolve_lever(name)
+        return merge_levers(actor, slug, into=found.slug if found else name, reason=reason)
+
+    return _act(request, slug, merge, "The levers are merged.")
 
 
 @require_POST

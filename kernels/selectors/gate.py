@@ -7,6 +7,7 @@ from django.utils import timezone
 
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Flag, Lever
 from evidence.selectors import SUPERSEDING
+from evidence.vocabulary import scope_aliases
 from kernels.models import MechanismMark, OpContract, Spec
 from references.models import DocumentRevision, Section
 from v2kb.rules.antiloop import GateResult, evaluate
@@ -48,7 +49,7 @@ def evidence_snapshot(document: dict[str, Any], *, lock: bool = False) -> dict[s
             "superseded_by__newer",
         )
     )
-    levers = Lever.objects.select_related("parent").prefetch_related("aliases")
+    levers = Lever.objects.select_related("parent", "merged_into").prefetch_related("aliases")
     return {
         "rows": {row.code: _row(row) for row in rows},
         "levers": {
@@ -56,9 +57,11 @@ def evidence_snapshot(document: dict[str, Any], *, lock: bool = False) -> dict[s
                 "name": lever.name,
                 "aliases": [alias.name for alias in lever.aliases.all()],
                 "parent": lever.parent.slug if lever.parent else "",
+                "merged_into": lever.merged_into.slug if lever.merged_into else "",
             }
             for lever in levers
         },
+        "aliases": scope_aliases(),
         "documents": _documents(document),
         "contracts": {
             contract.content_hash: contract.content.get("scope", {})
@@ -114,7 +117,7 @@ def gate_preview(spec: Spec, document: dict[str, Any]) -> GateResult:
 
 
 def inputs_document(document: dict[str, Any], snapshot: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    """What a stored gate result looked at: heads and cited revisions by hash, levers, contributors, signatures."""
+    """What a stored gate result looked at: heads and cited revisions by hash, vocabulary, contributors, signatures."""
     return {
         "rows": {
             code: {
@@ -126,6 +129,7 @@ def inputs_document(document: dict[str, Any], snapshot: dict[str, Any], context:
             for code, row in snapshot["rows"].items()
         },
         "levers": snapshot["levers"],
+        "aliases": snapshot["aliases"],
         "documents": {slug: sorted(revisions) for slug, revisions in snapshot["documents"].items()},
         "contracts": sorted(snapshot["contracts"]),
         "context": context,

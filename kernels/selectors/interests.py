@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evidence.families import lever_families
 from evidence.models import EvidenceRow, Lever, LeverAlias
 from kernels.models import Spec, SpecRevision
 from kernels.selectors.specs import spec_statuses, specs_citing
@@ -32,7 +33,9 @@ def specs_resting_on(slug: str) -> list[dict[str, Any]]:
 
 
 def _adopting(slug: str) -> list[int]:
-    names = set(LeverAlias.objects.filter(lever__slug__in=_with_descendants(slug)).values_list("normalised", flat=True))
+    own = Lever.objects.filter(slug=slug).values_list("pk", flat=True)
+    levers = lever_families().below(own)
+    names = set(LeverAlias.objects.filter(lever__in=levers).values_list("normalised", flat=True))
     heads = SpecRevision.objects.filter(head_of__archived_at__isnull=True, head_of__isnull=False)
     return [
         spec_id
@@ -42,16 +45,3 @@ def _adopting(slug: str) -> list[int]:
             for choice in content.get("choices", [])
         )
     ]
-
-
-def _with_descendants(slug: str) -> set[str]:
-    children: dict[str, list[str]] = {}
-    for child, parent in Lever.objects.exclude(parent=None).values_list("slug", "parent__slug"):
-        children.setdefault(parent, []).append(child)
-    found, waiting = set(), [slug]
-    while waiting:
-        current = waiting.pop()
-        if current not in found:
-            found.add(current)
-            waiting += children.get(current, [])
-    return found

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from evidence.families import lever_families
 from evidence.models import EvidenceRow, Lever
+from evidence.vocabulary import scope_aliases
 from kernels.models import Kernel, Op, OpStop, Run, Spec
 from kernels.selectors.specs import MAY_BUILD, spec_statuses
 from v2kb.rules.evidence import blocking_kind
@@ -19,12 +21,14 @@ def evidence_touching(op: Op) -> list[dict[str, Any]]:
     if op.head is None:
         return []
     contract = op.head.content
-    named = set(Lever.objects.filter(slug__in=contract["levers"]).values_list("slug", flat=True))
+    own = Lever.objects.filter(slug__in=contract["levers"]).values_list("pk", flat=True)
+    named = lever_families().merged_with(own)
     rows = EvidenceRow.objects.filter(head__isnull=False, archived_at__isnull=True).select_related("head__lever")
     cards: dict[str, list[dict[str, Any]]] = {lane: [] for lane in LANES}
+    aliases = scope_aliases()
     for row in rows:
-        how = relation(contract["scope"], row.head.content["scope"])
-        is_named = row.head.lever.slug in named
+        how = relation(contract["scope"], row.head.content["scope"], aliases)
+        is_named = row.head.lever_id in named
         if how == DISJOINT or (named and not is_named):
             continue
         cards[row.head.verdict].append(_card(row, how))

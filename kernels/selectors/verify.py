@@ -237,6 +237,7 @@ def _snapshot(inputs: dict[str, Any]) -> dict[str, Any]:
             for code, row in inputs["rows"].items()
         },
         "levers": inputs["levers"],
+        "aliases": inputs.get("aliases", {}),
         "documents": {
             slug: {digest: _anchors(slug, digest) for digest in digests}
             for slug, digests in inputs["documents"].items()

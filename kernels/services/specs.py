@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import Max
 
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow
-from evidence.selectors import resolve_lever
+from evidence.selectors import is_slug_of_lever, resolve_lever
 from kernels import policies
 from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
 from kernels.selectors.checks import blocking_findings, checks_document, report_of
@@ -200,13 +200,17 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
 
 
 def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `content` with names resolved: an alias to its lever, what is cited without a revision to its head."""
+    """A copy of `content` with names resolved: an alias to its lever, what is cited without a revision to its head.
+
+    A lever that was merged stays as the spec names it: what was signed keeps its hash, and the gate follows the merge.
+    """
     document = copy.deepcopy(content)
     choices = document.get("choices")
     for choice in choices if isinstance(choices, list) else []:
         if not isinstance(choice, dict):
             continue
-        if isinstance(choice.get("lever"), str) and (lever := resolve_lever(choice["lever"])):
+        name = choice.get("lever")
+        if isinstance(name, str) and (lever := resolve_lever(name)) and not is_slug_of_lever(name, lever):
             choice["lever"] = lever.slug
         for citation in choice.get("citations") or []:
             if not isinstance(citation, dict):

@@ -10,10 +10,11 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from knox.models import AuthToken
 
-from evidence.models import EvidenceRow, SavedSearch
+from evidence.models import EvidenceRow, SavedSearch, Term
 from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, propose_change
 from evidence.services.claims import claim_proposal
 from evidence.services.searches import save_search
+from evidence.services.terms import add_term, archive_term
 from kernels.models import Op
 from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
 from tests import factories as f
@@ -94,6 +95,19 @@ def _archived_lever(world: World) -> None:
     archive_lever(f.curator(), "idle", reason="Never used.")
 
 
+def _added_term(world: World) -> None:
+    add_term(f.curator(), kind="arch", word="sm_110", aliases=["vera"])
+
+
+def _archived_term(world: World) -> None:
+    _added_term(world)
+    archive_term(f.curator(), added_term(world)["id"], reason="A typo.")
+
+
+def added_term(world: World) -> dict[str, Any]:
+    return {"id": Term.objects.filter(built_in=False).values_list("pk", flat=True).first() or 1}
+
+
 def _saved_search(world: World) -> None:
     save_search(f.designer(), name="Norms", query="q=norm")
 
@@ -135,6 +149,7 @@ def _new_revision(world: World) -> dict[str, Any]:
 
 
 WHY = {"reason": "Because of the driver."}
+MERGE = {"into": "fused-row-norm", "reason": "One technique."}
 PERF_ORDER = {"kind": "perf", "kernel": "fused", "version": 1, "anchor": "naive", "rounds": 3}
 PROPOSAL: Params = lambda world: {"id": world.proposal.pk}  # noqa: E731
 MAP = {"name": "map.md", "text": "# Evidence\n\nNothing yet.\n", "dry_run": True, "skip_unreadable": True}
@@ -167,6 +182,15 @@ EVIDENCE = {
         before=lambda world: create_lever(f.curator(), name="many names", aliases=["names galore"]),
     ),
     "POST /levers/{slug}/archive/": Line("cora", fixed(slug="idle"), WHY, before=_unused_lever),
+    "POST /levers/{slug}/merge/": Line("cora", fixed(slug="idle"), MERGE, before=_unused_lever),
+    "GET /terms/": Line(query="?kind=arch"),
+    "POST /terms/": Line("cora", body={"kind": "cause", "word": "register pressure"}, status=201),
+    "GET /terms/{id}/": Line(params=added_term, before=_added_term),
+    "PUT /terms/{id}/": Line("cora", added_term, {"note": "The next one."}, before=_added_term),
+    "POST /terms/{id}/add-alias/": Line("cora", added_term, {"alias": "Rubin"}, before=_added_term),
+    "POST /terms/{id}/remove-alias/": Line("cora", added_term, {"alias": "vera"}, before=_added_term),
+    "POST /terms/{id}/archive/": Line("cora", added_term, WHY, before=_added_term),
+    "POST /terms/{id}/restore/": Line("cora", added_term, {}, before=_archived_term),
     "POST /levers/{slug}/restore/": Line("cora", fixed(slug="idle"), {}, before=_archived_lever),
     "GET /evidence/": Line(),
     "GET /evidence/{code}/": Line(params=fixed(code="U1")),
@@ -176,7 +200,7 @@ EVIDENCE = {
     "POST /evidence/{code}/supersede/": Line(
         "cora", fixed(code="D1"), {"newer": "U1", "kind": "narrows", "reason": "Newer card."}
     ),
-    "GET /evidence/{code}/diff/": Line(params=fixed(code="U1"), query="old=1&new=1"),
+    "GET /evidence/{code}/diff/": Line(params=fixed(code="U1"), query="?old=1&new=1"),
     "GET /evidence/{code}/lineage/": Line(params=fixed(code="U1")),
     "GET /evidence/over-time/": Line(),
     "POST /evidence/{code}/revert/": Line("cora", fixed(code="U3"), {"revision": 1, **WHY}, 201, before=_changed_row),

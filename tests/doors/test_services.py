@@ -16,6 +16,7 @@ from evidence.search.board import Design
 from evidence.services.flags import flag_row
 from evidence.services.proposals import propose_change
 from evidence.services.searches import save_search
+from evidence.services.terms import add_term
 from tests import factories as f
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden
@@ -72,7 +73,10 @@ DOORS: dict[str, Door] = {
     "evidence.accept_proposal": Door(ROLE, args(lambda w: w.proposal.pk)),
     "evidence.add_alias": Door(ROLE, args(LEVER, const("row norm fused"))),
     "evidence.archive_lever": Door(ROLE, args(LEVER, reason=REASON)),
+    "evidence.add_term": Door(ROLE, kw(kind=const("cause"), word=const("register pressure"))),
+    "evidence.add_term_alias": Door(ROLE, args(lambda w: w.term.pk, const("Rubin"))),
     "evidence.archive_row": Door(ROLE, args(lambda w: w.row.code, reason=REASON)),
+    "evidence.archive_term": Door(ROLE, args(lambda w: w.term.pk, reason=REASON)),
     "evidence.attach_receipt": Door(
         ROLE,
         kw(
@@ -90,6 +94,8 @@ DOORS: dict[str, Door] = {
     "evidence.create_lever": Door(ROLE, kw(name=const("other lever"))),
     "evidence.delete_search": Door(USER, args(lambda w: w.saved.pk)),
     "evidence.edit_lever": Door(ROLE, args(LEVER, name=const("other name"))),
+    "evidence.edit_term": Door(ROLE, args(lambda w: w.term.pk, note=const("a note"))),
+    "evidence.merge_levers": Door(ROLE, args(LEVER, into=const("split-k"), reason=REASON)),
     "evidence.mark_search_seen": Door(USER, args(lambda w: w.saved.pk)),
     "evidence.save_search": Door(USER, kw(name=const("mine"), query=const("q=norm"))),
     "evidence.flag_row": Door(USER, args(lambda w: w.row.code, reason=REASON)),
@@ -131,8 +137,10 @@ DOORS: dict[str, Door] = {
     "evidence.reject_proposal": Door(ROLE, args(lambda w: w.proposal.pk, reason=REASON)),
     "evidence.release_claim": Door(ROLE, args(lambda w: w.proposal.pk)),
     "evidence.remove_alias": Door(ROLE, args(LEVER, const("x"))),
+    "evidence.remove_term_alias": Door(ROLE, args(lambda w: w.term.pk, const("vera"))),
     "evidence.restore_lever": Door(ROLE, args(LEVER)),
     "evidence.restore_row": Door(ROLE, args(lambda w: w.row.code)),
+    "evidence.restore_term": Door(ROLE, args(lambda w: w.term.pk)),
     "evidence.revise_proposal": Door(
         ROLE, args(lambda w: w.proposal.pk, content=lambda w: w.row.head.content, reason=REASON)
     ),
@@ -239,6 +247,7 @@ def full(world, document):
     world.other = User.objects.create_user("other", password=f.PASSWORD)
     world.attempt = world.queued.attempt_rows.get()
     world.flag = flag_row(f.curator(), world.row.code, reason="look again")
+    world.term = add_term(f.curator(), kind="arch", word="sm_110", aliases=["vera"])
     world.saved = save_search(f.designer(), name="Norms", query="q=norm")
     world.row.refresh_from_db()
     changed = {**world.row.head.content, "bound": "another bound", "mechanism": "one pass"}

@@ -115,7 +115,8 @@ def evaluate(spec_document: Any, snapshot: Any, context: Any) -> GateResult:
 
     `spec_document`: content of a spec revision. `snapshot`: `rows` {code: {head_hash, revisions {hash:
     content}, flagged (confirmed), superseded_by: code or list of codes}}, `levers` {slug: {aliases, parent,
-    name}}, `documents` {slug: {revision: [anchors]}}, and where known `contracts` {hash: scope} of the ops.
+    name, merged_into}}, `aliases` of the words of scopes (`scope.Aliases`), `documents` {slug: {revision: [anchors]}},
+    and where known `contracts` {hash: scope} of the ops.
     `context`: `authors` of any revision of the spec, `new_mechanism_marks` [{choice_id, choice_hash, by}],
     `today` (date or ISO text), and where known `reviewers`, to whom marks are then restricted.
     """

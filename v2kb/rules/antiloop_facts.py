@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from v2kb.rules.evidence import DEAD, WEAK, blocking_kind, weak_dead
+from v2kb.rules.lever_family import Families
 from v2kb.rules.names import lever_key
 from v2kb.rules.numbers import format_number
 from v2kb.rules.scope import DISJOINT, describe, explain, relation
@@ -110,6 +111,7 @@ class Snapshot:
         self.documents = mapping(raw.get("documents"))
         self.contracts = mapping(raw["contracts"]) if "contracts" in raw else None
         self._levers = mapping(raw.get("levers"))
+        self.aliases = {str(name): mapping(words) for name, words in mapping(raw.get("aliases")).items()}
         rows = (self._row(code, mapping(value)) for code, value in mapping(raw.get("rows")).items())
         self.rows = {row.code: row for row in sorted(rows, key=lambda row: code_order(row.code))}
 
@@ -140,27 +142,39 @@ class Snapshot:
         """Return the levers that a name, slug or alias in any spelling stands for; empty when unknown."""
         return {name} if name in self._levers else self._slugs_by_key.get(lever_key(name), set())
 
-    def family(self, slugs: set[str]) -> dict[str, str]:
-        """Return the levers whose DEAD rows count: each slug with `lever`, `alias` twins and `ancestor`s.
+    @cached_property
+    def _families(self) -> Families[str]:
+        """Return the vocabulary as a graph of slugs."""
+        places = {str(slug): mapping(raw) for slug, raw in self._levers.items()}
+        parents = {slug: text(raw.get("parent")) for slug, raw in places.items() if text(raw.get("parent"))}
+        merged = {slug: text(raw.get("merged_into")) for slug, raw in places.items() if text(raw.get("merged_into"))}
+        return Families(parents, merged)
 
-        Raises Unknown for a parent that doesn't exist and for a circle of parents.
+    def family(self, slugs: set[str]) -> dict[str, str]:
+        """Return the levers whose DEAD rows count: each slug with `lever`, those `merged` with it, `alias` twins,
+        and every `ancestor` of them.
+
+        Raises Unknown for a lever that doesn't exist and for a circle of parents.
         """
         family = dict.fromkeys(sorted(slugs), "lever")
+        family |= dict.fromkeys(sorted(self._families.merged_with(slugs) - slugs), "merged")
         for slug in sorted(slugs):
             keys = [lever_key(str(n)) for n in (slug, *items(mapping(self._levers.get(slug)).get("aliases")))]
             for twin in sorted({twin for key in keys for twin in self._slugs_by_key.get(key, ())}):
                 family.setdefault(twin, "alias")
-        for slug in list(family):
-            seen = {slug}
-            parent = text(mapping(self._levers[slug]).get("parent"))
-            while parent:
-                if parent not in self._levers or parent in seen:
-                    problem = "is not in the vocabulary" if parent not in self._levers else "is its own ancestor"
-                    raise Unknown(f"The lever {parent!r} {problem}.", "", "Ask a curator to repair the lever's parent.")
-                family.setdefault(parent, "ancestor")
-                seen.add(parent)
-                parent = text(mapping(self._levers[parent]).get("parent"))
+        family |= dict.fromkeys(sorted(self._families.above(family) - family.keys()), "ancestor")
+        for slug in family:
+            self._refuse_broken(slug)
         return family
+
+    def _refuse_broken(self, slug: str) -> None:
+        seen: set[str] = set()
+        while slug:
+            if slug not in self._levers or slug in seen:
+                problem = "is not in the vocabulary" if slug not in self._levers else "is its own ancestor"
+                raise Unknown(f"The lever {slug!r} {problem}.", "", "Ask a curator to repair the lever's parent.")
+            seen.add(slug)
+            slug = self._families.parents.get(slug, "")
 
     def superseded(self, row: Row) -> bool:
         """Say whether a row's successor speaks for it. A successor that the snapshot lacks can't."""
@@ -187,8 +201,8 @@ class Snapshot:
         return matches
 
     def _match(self, row: Row, scope: Any) -> Match:
-        kind = relation(scope, row.head.get("scope"))
-        sentences = tuple(part.sentence for part in explain(scope, row.head.get("scope")))
+        kind = relation(scope, row.head.get("scope"), self.aliases)
+        sentences = tuple(part.sentence for part in explain(scope, row.head.get("scope"), self.aliases))
         superseded = self.superseded(row)
         blocking = blocking_kind(dict(row.head), superseded=superseded)
         if superseded:

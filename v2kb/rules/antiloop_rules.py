@@ -167,7 +167,8 @@ def _dead_inputs(choice: Choice) -> dict[str, Any]:
 def _outside_of_ops(choice: Choice) -> Said | None:
     """Refuse a scope that has nothing to do with the spec's ops: it would only serve to miss DEAD rows."""
     scope = choice.raw.get("scope")
-    if not choice.op_scopes or any(relation(scope, other) != DISJOINT for _, other in choice.op_scopes):
+    aliases = choice.snapshot.aliases
+    if not choice.op_scopes or any(relation(scope, other, aliases) != DISJOINT for _, other in choice.op_scopes):
         return None
     message = f"The scope of choice {choice.id} lies outside that of every op of the spec. {_scopes(choice)}"
     inputs = {

@@ -5,7 +5,7 @@ the design, not for it: without cause class it blocks, without scope it covers e
 """
 
 import datetime
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ SOURCE_KINDS = ("document", "commit", "note", "run", "url")
 MAX_TITLE = 300
 MAX_TEXT = 10_000
 MAX_LIST = 100
+NO_CAUSES: Mapping[str, str] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +48,12 @@ CAUSE_CLASSES = {
         CauseClass("abandoned", "abandoned", NOT_BLOCKING),
     )
 }
+
+
+def cause_label(slug: str) -> str:
+    """Return how people read a cause class: its label, or the words of the slug of one that curators added."""
+    return CAUSE_CLASSES[slug].label if slug in CAUSE_CLASSES else slug.replace("_", " ")
+
 
 _TEXTS = {
     "lever": 80,
@@ -89,13 +96,13 @@ class RevisionCheck:
 # --- content ---
 
 
-def check_revision(raw: Any, *, imported: bool = False) -> RevisionCheck:
+def check_revision(raw: Any, *, imported: bool = False, causes: Mapping[str, str] = NO_CAUSES) -> RevisionCheck:
     """Normalise the content of a revision and judge it.
 
     For a new verdict a field that the verdict needs is a refusal. For an import of an existing map
-    (`imported=True`) it is only listed as missing: such rows are taken as they stand.
+    (`imported=True`) it is only listed as missing: such rows are taken as they stand. `causes` as in `read_content`.
     """
-    content, problems = read_content(raw)
+    content, problems = read_content(raw, causes)
     missing = missing_fields(content)
     if imported:
         return RevisionCheck(content, tuple(problems), tuple(missing))
@@ -103,8 +110,11 @@ def check_revision(raw: Any, *, imported: bool = False) -> RevisionCheck:
     return RevisionCheck(content, (*problems, *(p for p in missing if p.field not in named)), tuple(missing))
 
 
-def read_content(raw: Any) -> tuple[dict[str, Any], list[Problem]]:
-    """Return (content with every field of `FIELDS`, problems of type, length and vocabulary)."""
+def read_content(raw: Any, causes: Mapping[str, str] = NO_CAUSES) -> tuple[dict[str, Any], list[Problem]]:
+    """Return (content with every field of `FIELDS`, problems of type, length and vocabulary).
+
+    `causes` maps what curators added to the cause classes, new ones and other names, to the slug that is kept.
+    """
     if not isinstance(raw, dict):
         return _empty(), [Problem("", "The content is not a set of named fields.", "Send one value per field.")]
     content = _empty()
@@ -120,7 +130,8 @@ def read_content(raw: Any) -> tuple[dict[str, Any], list[Problem]]:
         if not content[name] and not any(problem.field == name for problem in problems):
             problems.append(Problem(name, f"The {name} is empty.", f"Give the {name}."))
     content["verdict"] = _choice(raw, "verdict", VERDICTS, problems)
-    content["cause_class"] = _choice(raw, "cause_class", ("", *CAUSE_CLASSES), problems)
+    cause = _choice(raw, "cause_class", ("", *CAUSE_CLASSES, *causes), problems)
+    content["cause_class"] = causes.get(cause, cause)
     content["scope"], found = read_scope(raw.get("scope"))
     problems += [problem.under("scope") for problem in found]
     content["structural"] = raw.get("structural", False)

@@ -53,7 +53,7 @@ _BASE = {
 
 # One character for one, so that positions in the plain text are positions in the original.
 _PLAIN = str.maketrans("µμ−‐‑‒–—－×✕\u00a0\u2009\u202f＜＞％", "uu-------xx   <>%")
-_SPELLINGS = {"%": "percent", "kB": "KB", "TFLOP/s": "TFLOPS"}
+SPELLINGS = {"%": "percent", "kB": "KB", "TFLOP/s": "TFLOPS"}
 _UNIT = r"(?:TB/s|GB/s|MB/s|TFLOPS|TFLOP/s|[KMG]iB|[kKMG]B|us|ms|ns|s|B|%|x(?!\s{0,2}[0-9]))(?![A-Za-z0-9_])"
 _FIGURE = r"(?:[0-9]+(?:[.,][0-9]+)*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _CANDIDATE = re.compile(
@@ -138,7 +138,7 @@ def _read(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, Any]]], 
         values = _values(found, found["sep"])
     if values is None:
         return [(start, end, {})], end
-    unit = _SPELLINGS.get(unit, unit)
+    unit = SPELLINGS.get(unit, unit)
     shared = {"readable": True, "unit": unit, "direction": _direction(unit, plain[end : end + 12])}
     if found["sep"] == "/" and len(values) == 2:
         first = (start, found.end("a"), shared | values[0])

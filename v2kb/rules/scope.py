@@ -6,7 +6,7 @@ any case, and so does one that can't be read: a dead lever must not be evaded by
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,7 +38,7 @@ MAX_ITEMS = 32
 MAX_LENGTH = 200
 
 _ANY = {"", "any", "*", "all"}
-_DTYPES = {
+DTYPE_SPELLINGS = {
     "bfloat16": "bf16",
     "float16": "fp16",
     "half": "fp16",
@@ -55,7 +55,7 @@ _DTYPES = {
     "float8_e4m3fn": "fp8_e4m3",
     "float8_e5m2": "fp8_e5m2",
 }
-_CARDS = {
+CARDS = {
     "b200": "sm_100",
     "gb200": "sm_100",
     "h100": "sm_90",
@@ -73,6 +73,10 @@ _SPAN = re.compile(
 )
 
 Span = tuple[int, int | None]
+
+# dimension -> word -> the word that it stands for: what the vocabulary adds to the spellings above
+Aliases = Mapping[str, Mapping[str, str]]
+NO_ALIASES: Aliases = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +149,7 @@ def _range_text(spans: tuple[Span, ...]) -> str:
     )
 
 
-def _word(dimension: str, text: str) -> str | None:
+def read_word(dimension: str, text: str) -> str | None:
     """Return the one spelling of a word of `dimension`; empty means any, None that it can't be read."""
     word = re.sub(r"[\s\-]+", "_", fold(text).strip().lower()).strip("_")
     if word in _ANY:
@@ -153,10 +157,10 @@ def _word(dimension: str, text: str) -> str | None:
     if not _WORD.fullmatch(word):
         return None
     if dimension == "dtype":
-        return _DTYPES.get(word, word)
+        return DTYPE_SPELLINGS.get(word, word)
     if dimension == "arch":
         found = _ARCH.fullmatch(word)
-        return f"sm_{found.group(1)}" if found else _CARDS.get(word, word)
+        return f"sm_{found.group(1)}" if found else CARDS.get(word, word)
     if dimension == "envelope":
         word = _ENVELOPE_WORDS.get(word, word)
         return word if word in ENVELOPES else None
@@ -217,7 +221,7 @@ def _read_dimension(dimension: str, raw: Any) -> tuple[Any, Problem | None]:
             message = f"{label} {text[:40]!r} is not a range of whole numbers."
             return None, Problem(dimension, message, "Write for example 1, 1..16, >=16 or 1, 4..8.")
         return _range_text(spans), None
-    words = [_word(dimension, str(item)) for item in items]
+    words = [read_word(dimension, str(item)) for item in items]
     if None in words:
         bad = str(items[words.index(None)])[:40]
         fix = (
@@ -240,8 +244,18 @@ def scope_problems(raw: Any) -> list[Problem]:
 # --- comparing ---
 
 
-def within(dimension: str, small: str, large: str) -> bool:
-    """`projection_gemv` lies within `gemv`, `fp8_e4m3` within `fp8`; elsewhere only equal words."""
+def within(dimension: str, small: str, large: str, aliases: Aliases = NO_ALIASES) -> bool:
+    """`projection_gemv` lies within `gemv`, `fp8_e4m3` within `fp8`; elsewhere only equal words.
+
+    `aliases` (dimension -> word -> the word that it stands for) can only add to that: what lies within as it is written
+    stays within, so that no alias makes two scopes disjoint.
+    """
+    if aliases.get(dimension) and _within(dimension, *(aliases[dimension].get(word, word) for word in (small, large))):
+        return True
+    return _within(dimension, small, large)
+
+
+def _within(dimension: str, small: str, large: str) -> bool:
     if small == large:
         return True
     if dimension == "op_class":
@@ -249,12 +263,12 @@ def within(dimension: str, small: str, large: str) -> bool:
     return dimension == "dtype" and small.startswith(f"{large}_")
 
 
-def _words_relation(dimension: str, a: list[str], b: list[str]) -> str:
-    a_in_b = all(any(within(dimension, x, y) for y in b) for x in a)
-    b_in_a = all(any(within(dimension, y, x) for x in a) for y in b)
+def _words_relation(dimension: str, a: list[str], b: list[str], aliases: Aliases) -> str:
+    a_in_b = all(any(within(dimension, x, y, aliases) for y in b) for x in a)
+    b_in_a = all(any(within(dimension, y, x, aliases) for x in a) for y in b)
     if a_in_b:
         return EQUAL if b_in_a else INSIDE
-    touching = any(within(dimension, x, y) or within(dimension, y, x) for x in a for y in b)
+    touching = any(within(dimension, x, y, aliases) or within(dimension, y, x, aliases) for x in a for y in b)
     return OVERLAPPING if touching else DISJOINT
 
 
@@ -267,7 +281,7 @@ def _spans_relation(a: tuple[Span, ...], b: tuple[Span, ...]) -> str:
     return OVERLAPPING if meet else DISJOINT
 
 
-def _dimension_relation(dimension: str, a: Any, b: Any) -> str:
+def _dimension_relation(dimension: str, a: Any, b: Any, aliases: Aliases) -> str:
     if not a and not b:
         return EQUAL
     if not b:
@@ -279,14 +293,14 @@ def _dimension_relation(dimension: str, a: Any, b: Any) -> str:
         return EQUAL if a == b else OVERLAPPING
     if dimension in RANGE_DIMENSIONS:
         return _spans_relation(parse_range(a) or (), parse_range(b) or ())
-    return _words_relation(dimension, a, b)
+    return _words_relation(dimension, a, b, aliases)
 
 
 def _show(value: Any) -> str:
     return (", ".join(value) if isinstance(value, list) else str(value)) if value else "any"
 
 
-def explain(a: Any, b: Any) -> list[DimensionRelation]:
+def explain(a: Any, b: Any, aliases: Aliases = NO_ALIASES) -> list[DimensionRelation]:
     """Compare two scopes dimension by dimension, for example `dtype: fp8 against bf16: disjoint`.
 
     Dimensions that neither side names are left out. Something of `a` that contains `b` counts as overlapping.
@@ -298,19 +312,19 @@ def explain(a: Any, b: Any) -> list[DimensionRelation]:
         x, y = left.get(dimension), right.get(dimension)
         if not x and not y and dimension not in unread:
             continue
-        relation = _dimension_relation(dimension, x, y)
+        relation = _dimension_relation(dimension, x, y, aliases)
         note = " (what can't be read counts as any)" if dimension in unread else ""
         sentence = f"{LABELS[dimension]}: {_show(x)} against {_show(y)}: {relation}{note}"
         result.append(DimensionRelation(dimension, relation, sentence))
     return result
 
 
-def relation(a: Any, b: Any) -> str:
+def relation(a: Any, b: Any, aliases: Aliases = NO_ALIASES) -> str:
     """Return how scope `a` relates to scope `b`: equal, inside (a lies inside b), overlapping or disjoint.
 
     One disjoint dimension makes the whole disjoint. An `a` that contains `b` is overlapping.
     """
-    kinds = {part.relation for part in explain(a, b)}
+    kinds = {part.relation for part in explain(a, b, aliases)}
     for kind in (DISJOINT, OVERLAPPING, INSIDE):
         if kind in kinds:
             return kind

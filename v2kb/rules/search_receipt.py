@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, WEAK, blocking_kind
+from v2kb.rules.evidence import DEAD, WEAK, blocking_kind, cause_label
 from v2kb.rules.problem import Problem
-from v2kb.rules.scope import DISJOINT, EQUAL, INSIDE, OVERLAPPING, explain, relation
+from v2kb.rules.scope import DISJOINT, EQUAL, INSIDE, NO_ALIASES, OVERLAPPING, Aliases, explain, relation
 from v2kb.rules.spec_document import empty_row
 
 CITE, CONTRADICTS, NOT_RELEVANT, REPROPOSE = "cite", "contradicts", "not_relevant", "repropose"
@@ -53,19 +53,19 @@ def standing(
     superseded_by: Sequence[str] = (),
     flagged: bool = False,
     archived: bool = False,
+    aliases: Aliases = NO_ALIASES,
 ) -> Standing:
     """Compare a row with a design of this scope (None: none is given, so every scope overlaps it).
 
     A row that blocks is never put aside: a flag or an archive does not disarm it. `is_my_lever` says whether the row's
-    lever, or one below it, is among those that the design adopts.
+    lever, or one below it, is among those that the design adopts; `aliases` are those of the vocabulary.
     """
-    how = relation(scope, content.get("scope")) if scope is not None else ""
-    parts = explain(scope, content.get("scope")) if scope is not None else []
+    how = relation(scope, content.get("scope"), aliases) if scope is not None else ""
+    parts = explain(scope, content.get("scope"), aliases) if scope is not None else []
     kind = blocking_kind(dict(content), superseded=bool(superseded_by))
     blocks, why = False, ""
     if content.get("verdict") == DEAD:
-        cause = CAUSE_CLASSES.get(str(content.get("cause_class")))
-        label = cause.label if cause else ""
+        label = cause_label(str(content.get("cause_class") or ""))
         if superseded_by:
             why = f"superseded by {', '.join(superseded_by)}"
         elif not kind:
