@@ -18,6 +18,11 @@ class WatchedRow:
     seen_at: datetime
     events: tuple[dict[str, Any], ...]
 
+    @property
+    def newest(self) -> tuple[dict[str, Any], ...]:
+        """The first few, for a list."""
+        return self.events[:5]
+
 
 def watched_by(user: User) -> list[WatchedRow]:
     """Rows that the user watches, those with news first, in three queries for any number of rows."""
@@ -28,6 +33,7 @@ def watched_by(user: User) -> list[WatchedRow]:
         return []
     seen = {each.row_id: each.seen_at for each in watched}
     events: dict[int, list[dict[str, Any]]] = {row_id: [] for row_id in seen}
+    rows = {each.row_id: each.row for each in watched}
     first = min(seen.values())
     lines = Activity.objects.filter(
         object_type="evidence.evidencerow", object_id__in=[str(row_id) for row_id in seen], at__gt=first
@@ -35,7 +41,9 @@ def watched_by(user: User) -> list[WatchedRow]:
     for line in lines.exclude(user=user).order_by("-id")[:MOST_LINES]:
         row_id = int(line.object_id)
         if line.at > seen[row_id]:
-            events[row_id].append({"when": line.at, "who": line.actor_name, "text": line.summary, "url": ""})
+            events[row_id].append(
+                {"when": line.at, "who": line.actor_name, "text": line.summary, "url": rows[row_id].get_absolute_url()}
+            )
     proposals = (
         Proposal.objects.filter(row__in=seen, created_at__gt=first).exclude(author=user).select_related("author")
     )

@@ -72,13 +72,14 @@ def note_snapshot(actor: Actor, snapshot: UpstreamSnapshot) -> list[Flag]:
     ).exclude(snapshot__commit=snapshot.commit)
     if snapshot.studied_on:
         older = older.exclude(snapshot__studied_on__gt=snapshot.studied_on)
+    where = f"{snapshot.repository} {snapshot.branch}".strip()
+    now = f"Upstream moved on: {where} is at {snapshot.commit[:12]} now"
     return _flag_all(
         actor,
         older.select_related("row", "snapshot"),
         lambda bounds: (
             f"snapshot {bounds.snapshot.commit} {snapshot.commit}",
-            f"Upstream moved on: {snapshot.repository} {snapshot.branch} is at {snapshot.commit[:12]} now; this was "
-            f"measured on {bounds.snapshot.commit[:12]}.",
+            f"{now}; this was measured on {bounds.snapshot.commit[:12]}.",
         ),
     )
 

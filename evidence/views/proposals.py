@@ -1,4 +1,4 @@
-"""Pages of proposals: forms, the queue, one proposal with its decision."""
+"""Pages of proposals: forms, and one proposal with its decision."""
 
 from typing import Any
 
@@ -7,10 +7,12 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evidence import presenters, selectors
+from evidence.curation import effects_of
+from evidence.deciding import acceptances_needed, accepting, interested_in, obstacles
 from evidence.forms import ContentForm, initial_of
 from evidence.lines import read_numbers
 from evidence.models import Proposal
-from evidence.policies import may_curate, may_propose, require_proposer
+from evidence.policies import may_curate, may_propose, require_curator, require_proposer
 from evidence.services import (
     accept_proposal,
     propose_change,
@@ -19,15 +21,16 @@ from evidence.services import (
     revise_proposal,
     withdraw_proposal,
 )
-from evidence.services.decisions import obstacles
+from evidence.services.decisions import recuse
 from evidence.services.revisions import newly_missing
 from evidence.stale import differing
+from evidence.views.deciding import conflict_of
+from evidence.views.queue import to_queue
 from evidence.views.shared import act, content_form, render_form, send_content
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
-from v2kb.core.views import page_of, render_part_or_page
 from v2kb.rules.evidence import read_content
-from v2kb.rules.evidence_change import acceptors_needed, diff, material_change, merged_content, three_way
+from v2kb.rules.evidence_change import diff, material_change, merged_content, three_way
 
 MAX_KEY = 2**62
 
@@ -141,25 +144,6 @@ def number_preview(request: HttpRequest) -> HttpResponse:
 
 
 @require_GET
-def proposal_list(request: HttpRequest) -> HttpResponse:
-    """The curation queue: open proposals, oldest first; other states on demand."""
-    state = request.GET.get("state", Proposal.State.OPEN)
-    if state not in (*Proposal.State.values, "all"):
-        state = Proposal.State.OPEN
-    page = page_of(request, selectors.list_proposals("" if state == "all" else state))
-    mine = {proposal.pk for proposal in selectors.proposals_for(actor_from_request(request))}
-    for proposal in page.object_list:
-        proposal.is_stale = selectors.is_stale(proposal)
-        proposal.is_mine_to_decide = proposal.pk in mine
-        head = proposal.row.head if proposal.row else None
-        proposal.needed = acceptors_needed(head.content if head else None, proposal.content)
-        proposal.given = sum(decision.decision == "accept" for decision in proposal.decisions.all())
-    states = [(value, label) for value, label in (*Proposal.State.choices, ("all", "all")) if value != "draft"]
-    context = {"page": page, "state": state, "states": states, "may_propose": may_propose(actor_from_request(request))}
-    return render_part_or_page(request, "evidence/proposal_list.html", context, part="list")
-
-
-@require_GET
 def proposal_detail(request: HttpRequest, pk: int) -> HttpResponse:
     """A proposal: what it changes, why, its receipts, who decided, and the decision."""
     return _page(request, selectors.get_proposal(pk))
@@ -177,12 +161,15 @@ def _page(
         receipt.url = presenters.run_url(receipt.run_id)
     view = three_way(base, row.head.content, content) if is_stale and base else []
     is_author = proposal.author_id == request.user.pk
+    effects = effects_of([proposal])[proposal.pk] if is_open else []
+    claim = selectors.claim_on(proposal)
     context = {
         "proposal": proposal,
         "row": row,
         "content": content,
         "changes": presenters.diff_rows(diff(base, content)) if base else [],
         "material": material_change(base, content) if base else [],
+        "effects": effects,
         "numbers": presenters.number_rows(content),
         "sources": presenters.source_rows(content),
         "scope": presenters.scope_table(content["scope"]),
@@ -193,6 +180,8 @@ def _page(
         "decisions": decisions,
         "receipts": list(proposal.receipts.all()),
         "bar": _bar(actor, proposal, decisions, is_stale) if is_open else None,
+        "claim": claim,
+        "is_claimed_by_me": claim is not None and claim.user_id == request.user.pk,
         "is_author": is_author,
         "may_revise": is_open and may_propose(actor) and (is_author or proposal.origin == Proposal.Origin.RUN),
         "refusal": refusal,
@@ -203,20 +192,35 @@ def _page(
 def _bar(actor, proposal: Proposal, decisions: list, is_stale: bool) -> dict[str, Any]:
     """The decision bar: what is missing, what is settled, and whether this user may accept."""
     head = proposal.row.head if proposal.row else None
-    needed = acceptors_needed(head.content if head else None, proposal.content)
-    given = sum(decision.decision == "accept" for decision in decisions)
-    missing = [problem.message for problem in newly_missing(proposal.content, head.content if head else None)]
+    needed, interested = acceptances_needed(proposal), interested_in(proposal)
+    given = accepting(decisions)
+    standing = [decision for decision in given if decision.user_id not in interested]
+    is_revert = proposal.reverts_to is not None
+    missing = [
+        problem.message
+        for problem in ([] if is_revert else newly_missing(proposal.content, head.content if head else None))
+    ]
     if is_stale:
         missing.append(f"{proposal.row.code} has moved on: the proposal must be brought to revision {head.number}.")
-    left = needed - given
+    if proposal.merges is not None and proposal.merges.row.head_id != proposal.merges_id:
+        missing.append(f"{proposal.merges.row.code} has moved on: the proposal must be revised.")
+    left = max(1, needed - len(standing))
     people = "1 acceptance of a curator" if left == 1 else f"{left} acceptances of curators"
     missing.append(f"Needs {people} who did not write it.")
-    settled = [f"{decision.user.display_name} accepted." for decision in decisions if decision.decision == "accept"]
-    reasons = [reason.sentence for reason in obstacles(actor.user.pk, proposal, decisions)] if may_curate(actor) else []
+    settled = [f"{decision.user.display_name} accepted." for decision in standing]
+    settled += [
+        f"{decision.user.display_name} accepted, and has an open spec on the lever since: it no longer counts."
+        for decision in given
+        if decision not in standing
+    ]
+    found = obstacles(actor.user.pk, proposal, decisions) if may_curate(actor) else []
+    reasons = [reason.sentence for reason in found]
+    codes = {reason.code for reason in found}
     return {
         "missing": missing + reasons,
         "settled": settled,
         "may_decide": may_curate(actor) and not reasons,
+        "may_recuse": may_curate(actor) and not codes & {"own_proposal", "already_accepted", "recused"},
         "may_accept": may_curate(actor) and not reasons and not is_stale and len(missing) == 1,
         "needs_two": needed > 1,
     }
@@ -228,17 +232,34 @@ def _decide(request: HttpRequest, pk: int, call, done: str) -> HttpResponse:
     def again(refusal: Refusal) -> HttpResponse:
         return _page(request, selectors.get_proposal(pk), refusal=refusal, status=refusal.status)
 
-    return act(
+    response = act(
         request, lambda: call(actor_from_request(request)), done=done, to=proposal.get_absolute_url(), again=again
     )
+    return to_queue(request) if response.status_code == 302 and "queue" in request.POST else response
 
 
 @require_POST
 def proposal_accept(request: HttpRequest, pk: int) -> HttpResponse:
-    """Accept."""
+    """Accept, stating a conflict of interest or none."""
+    require_curator(actor_from_request(request))
     reason = request.POST.get("reason", "")
     return _decide(
-        request, pk, lambda actor: accept_proposal(actor, min(pk, MAX_KEY), reason=reason), "Your acceptance is stored."
+        request,
+        pk,
+        lambda actor: accept_proposal(actor, min(pk, MAX_KEY), conflict=conflict_of(request), reason=reason),
+        "Your acceptance is stored.",
+    )
+
+
+@require_POST
+def proposal_recuse(request: HttpRequest, pk: int) -> HttpResponse:
+    """Stand aside."""
+    reason = request.POST.get("reason", "")
+    return _decide(
+        request,
+        pk,
+        lambda actor: recuse(actor, min(pk, MAX_KEY), reason=reason),
+        "You stand aside: others decide this proposal.",
     )
 
 

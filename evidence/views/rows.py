@@ -1,11 +1,14 @@
 """Pages of rows: one row, one revision with a diff, and what is done to a row."""
 
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from evidence import presenters, selectors
-from evidence.forms import ReasonForm, SupersedeForm
+from evidence.forms import BoundsForm, ReasonForm, SupersedeForm
+from evidence.lineage import drawing, lineage_of
 from evidence.models import EvidenceRow
 from evidence.policies import may_curate, may_propose
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
@@ -42,8 +45,14 @@ def _row_page(
     for receipt in facts["receipts"]:
         receipt.url = presenters.run_url(receipt.run_id)
     own_flags = {flag.pk for flag in facts["flags"] if flag.raised_by_id == request.user.pk and not flag.confirmed_at}
+    lineage = lineage_of(row)
     context = {
         "row": row,
+        "lineage": lineage if lineage.edges else None,
+        "drawing": drawing(lineage, row),
+        "merged": next((edge.newer for edge in facts["newer"] if edge.kind == "merges"), None),
+        "bounds_form": BoundsForm.of(facts["bounds"], auto_id="bounds-%s"),
+        "is_watched": row.subscriptions.filter(user=request.user).exists(),
         "content": content,
         "numbers": presenters.number_rows(content),
         "sources": presenters.source_rows(content),
@@ -103,7 +112,7 @@ def _against(request: HttpRequest, row: EvidenceRow, number: int):
     return selectors.get_revision(row, number - 1) if number > 1 else None
 
 
-def _on_row(request: HttpRequest, row: EvidenceRow, form, call, done: str) -> HttpResponse:
+def on_row(request: HttpRequest, row: EvidenceRow, form, call, done: str) -> HttpResponse:
     """Run a valid form's action on a row; errors show the row's page again."""
 
     def again(refusal: Refusal) -> HttpResponse:
@@ -120,7 +129,7 @@ def _on_row(request: HttpRequest, row: EvidenceRow, form, call, done: str) -> Ht
 def row_flag(request: HttpRequest, code: str) -> HttpResponse:
     """Raise a doubt."""
     row, form = selectors.get_row(code), ReasonForm(request.POST)
-    return _on_row(
+    return on_row(
         request,
         row,
         form,
@@ -134,14 +143,14 @@ def flag_confirm(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     """Confirm a doubt."""
     row = selectors.get_row(code)
     done = f"The flag on {row.code} is confirmed; the row can't be cited now."
-    return _on_row(request, row, None, lambda actor: confirm_flag(actor, min(pk, MAX_KEY)), done)
+    return on_row(request, row, None, lambda actor: confirm_flag(actor, min(pk, MAX_KEY)), done)
 
 
 @require_POST
 def flag_clear(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     """Take a doubt down."""
     row, form = selectors.get_row(code), ReasonForm(request.POST)
-    return _on_row(
+    return on_row(
         request,
         row,
         form,
@@ -160,14 +169,14 @@ def row_supersede(request: HttpRequest, code: str) -> HttpResponse:
         newer = data["newer"].strip().upper()
         supersede_row(actor, newer=newer, older=row.code, kind=data["kind"], reason=data["reason"])
 
-    return _on_row(request, row, form, call, f"The relation of {row.code} is recorded.")
+    return on_row(request, row, form, call, f"The relation of {row.code} is recorded.")
 
 
 @require_POST
 def row_archive(request: HttpRequest, code: str) -> HttpResponse:
     """Take the row off the lists."""
     row, form = selectors.get_row(code), ReasonForm(request.POST)
-    return _on_row(
+    return on_row(
         request,
         row,
         form,
@@ -180,4 +189,4 @@ def row_archive(request: HttpRequest, code: str) -> HttpResponse:
 def row_restore(request: HttpRequest, code: str) -> HttpResponse:
     """Put the row back on the lists."""
     row = selectors.get_row(code)
-    return _on_row(request, row, None, lambda actor: restore_row(actor, row.code), f"{row.code} is back on the lists.")
+    return on_row(request, row, None, lambda actor: restore_row(actor, row.code), f"{row.code} is back on the lists.")

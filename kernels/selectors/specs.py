@@ -5,16 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch
 
 from evidence.hooks import RowChange
-from evidence.models import Flag
+from evidence.models import EvidenceRow, Flag
 from evidence.selectors import SUPERSEDING
 from kernels.models import Anchor, Approval, Citation, OpStop, PreRegistration, Spec, SpecRevision
 from v2kb.rules.evidence_change import Reason, material_change
 from v2kb.rules.states import APPROVED, READY, SpecFacts, spec_state
 
 MAY_BUILD = (APPROVED, READY)
+_CONFIRMED = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
 
 
 @dataclass(frozen=True)
@@ -117,20 +118,15 @@ def _status(spec, head, was_approved, moved, sealed, stops, anchors) -> SpecStat
     return SpecStatus(state.name, state.reason, tuple(pins))
 
 
-def with_standing(citations: QuerySet[Citation]) -> QuerySet[Citation]:
-    """Citations of evidence with their row, its head, its `confirmed_flags` and its successors."""
-    confirmed = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
-    return citations.select_related("evidence__row__head").prefetch_related(
-        Prefetch("evidence__row__flags", confirmed, to_attr="confirmed_flags"), "evidence__row__superseded_by"
-    )
-
-
 def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, ...]]:
     """For each revision the evidence pins that changed materially since they were made."""
-    citations = with_standing(
-        Citation.objects.filter(
-            revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False
-        ).select_related("revision")
+    citations = (
+        Citation.objects.filter(revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False)
+        .select_related("revision", "evidence__row__head")
+        .prefetch_related(
+            Prefetch("evidence__row__flags", _CONFIRMED, to_attr="confirmed_flags"),
+            "evidence__row__superseded_by",
+        )
     )
     moved: dict[int, list[MovedPin]] = {}
     for citation in citations:
@@ -156,15 +152,20 @@ def pin_moved(citation: Citation, content: dict[str, Any], *, superseded: bool =
 
 def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
     """For each change the approved specs that it would make stale, that are stale already, or that hold again."""
+    asked = EvidenceRow.objects.filter(pk__in={change.row_id for change in changes}).select_related("head")
+    rows = {
+        row.pk: row
+        for row in asked.prefetch_related(Prefetch("flags", _CONFIRMED, to_attr="confirmed_flags"), "superseded_by")
+    }
+    citations = Citation.objects.filter(
+        evidence__row__in=rows,
+        revision__approval__isnull=False,
+        revision__head_of__isnull=False,
+        revision__head_of__archived_at__isnull=True,
+    )
     pins: dict[int, list[Citation]] = {}
-    for citation in with_standing(
-        Citation.objects.filter(
-            evidence__row__in={change.row_id for change in changes},
-            revision__approval__isnull=False,
-            revision__head_of__archived_at__isnull=True,
-            revision__head_of__isnull=False,
-        ).select_related("revision__spec")
-    ):
+    for citation in citations.select_related("revision__spec", "evidence"):
+        citation.evidence.row = rows[citation.evidence.row_id]
         pins.setdefault(citation.evidence.row_id, []).append(citation)
     return [
         [line for citation in pins.get(change.row_id, []) if (line := _effect(citation, change))] for change in changes

@@ -160,7 +160,22 @@
     };
   }
 
-  const KINDS = { ladder, samples, paired, forest };
+  // How many of each verdict: steps, each verdict with its own colour, dash and mark.
+  const VERDICTS = { DEAD: ["bad", "solid", "x"], WIN: ["good", "dash", "triangle-up"], UNTESTED: ["candidate", "dot", "circle-open"] };
+
+  function counts(data, look) {
+    const traces = data.series.map((series) => {
+      const [role, dash, symbol] = VERDICTS[series.name] ?? ["soft", "solid", "circle"];
+      return {
+        type: "scatter", x: data.days, y: series.values, name: series.name, mode: data.days.length > 1 ? "lines+markers" : "markers",
+        line: { color: look[role], width: 2, dash, shape: "hv" }, marker: { color: look[role], size: 8, symbol, line: { color: look[role], width: 1.5 } },
+        hovertemplate: `%{x}: %{y} ${series.name}<extra></extra>`,
+      };
+    });
+    return { traces, layout: layout(look, { xaxis: axis(look, "day", { type: "date", showgrid: false, tickformat: "%e %b %Y", ...(data.days.length < 7 ? { tickvals: data.days } : { nticks: 6 }) }), yaxis: axis(look, data.unit, { rangemode: "tozero" }) }) };
+  }
+
+  const KINDS = { ladder, samples, paired, forest, counts };
   const CONFIG = { displaylogo: false, responsive: true, displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 
   function draw(figure) {

@@ -25,10 +25,30 @@
     return next;
   }
 
+  let place = -1; // of the current line, kept when its list is swapped
+
   function moveLine(delta) {
     const line = step(lines(), delta);
     if (line) linkOf(line)?.focus({ preventScroll: true });
+    place = lines().indexOf(line);
     return Boolean(line);
+  }
+
+  // A list that came anew goes on where the old one was: the next line has moved up to the place of a decided one.
+  document.addEventListener("htmx:afterSettle", () => {
+    const list = lines();
+    if (place < 0 || !list.length || list.some((line) => line.classList.contains("is-current"))) return;
+    const line = list[Math.min(place, list.length - 1)];
+    line.classList.add("is-current");
+    if (document.activeElement === document.body) linkOf(line)?.focus({ preventScroll: true });
+  });
+
+  // Within the current line, whatever has data-line-key="x" answers to x.
+  function pressInLine(key) {
+    const line = lines().find((item) => item.classList.contains("is-current"));
+    const target = line && [...line.querySelectorAll("[data-line-key]")].find((item) => item.dataset.lineKey === key);
+    target?.click();
+    return Boolean(target);
   }
 
   function moveThread(delta) {
@@ -92,7 +112,7 @@
       pendingGo = performance.now() + GO_MS;
       return true;
     }
-    return press(key) || Boolean(ACTIONS[key]?.());
+    return pressInLine(key) || press(key) || Boolean(ACTIONS[key]?.());
   }
 
   document.addEventListener("keydown", (event) => {

@@ -274,7 +274,7 @@ def test_a_change_goes_through_the_form(loaded, designer, curator):
     page = curator.get(response.url).content.decode()
     assert "At most 1.1×" in page
     assert "What changes" in page
-    response = curator.post(f"{response.url}accept/")
+    response = curator.post(f"{response.url}accept/", {"conflict": "none"})
     assert response.status_code == 302
     content = row("U1").head.content
     assert content["scope"] == {"m": "1..4", "envelope": ["cpu", "fused_megakernel"]}
@@ -360,7 +360,7 @@ def test_a_new_row(loaded, designer, curator):
     data = form_data("U1", title="Another cell", lever="split-k", base_hash="")
     response = designer.post("/evidence/rows/new/", data)
     assert response.status_code == 302
-    curator.post(f"{response.url}accept/")
+    curator.post(f"{response.url}accept/", {"conflict": "none"})
     assert row("U2").head.title == "Another cell"
     assert designer.post("/evidence/rows/new/", {}).status_code == 422
 
@@ -434,7 +434,7 @@ def test_a_stale_proposal_is_brought_to_the_newest_revision(proposal, designer, 
     page = curator.get(proposal.get_absolute_url()).content.decode()
     assert "Three versions" in page
     assert ">Accept</button>" not in page
-    response = curator.post(f"/evidence/proposals/{proposal.pk}/accept/")
+    response = curator.post(f"/evidence/proposals/{proposal.pk}/accept/", {"conflict": "none"})
     assert response.status_code == 409
     assert "evidence.stale_base" in response.content.decode()
     url = f"/evidence/proposals/{proposal.pk}/revise/"

@@ -246,7 +246,7 @@ def sem_map(picture, title: str = "Semaphore ordinals", id: str = "sems") -> dic
 
 @register.inclusion_tag("components/chart.html")
 def chart(kind: str, data, id: str, title: str, text: str = "", open: bool = False) -> dict:
-    """A plot (ladder, samples, paired, forest) with its table twin; shapes are in ui/charts.py."""
+    """A plot (ladder, samples, paired, forest, counts) with its table twin; shapes are in ui/charts.py."""
     parts = chart_parts(kind, data)
     return {
         "kind": kind,

@@ -91,11 +91,21 @@ def _forest(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"heads": heads, "rows": rows, "legend": [CANDIDATE]}
 
 
+def _counts(data: Mapping[str, Any]) -> dict[str, Any]:
+    heads = [_head("Day"), *(_head(series["name"], data["unit"], True) for series in data["series"])]
+    rows = [
+        [_text(day), *(_number(series["values"][place], 0) for series in data["series"])]
+        for place, day in enumerate(data["days"])
+    ]
+    return {"heads": heads, "rows": rows, "legend": [(s["name"].lower(), s["name"]) for s in data["series"]]}
+
+
 _KINDS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "ladder": _ladder,
     "samples": _samples,
     "paired": _paired,
     "forest": _forest,
+    "counts": _counts,
 }
 
 
@@ -107,6 +117,7 @@ def chart_parts(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
     paired: unit, direction, rounds [{round, anchor, candidate}].
     forest: direction, cases [{name, change_percent, low, high, judgement}], band [low, high],
     thresholds [{label, value}], all in percent.
+    counts: unit, days [ISO dates], series [{name: a verdict, values: one per day}].
     """
     return _KINDS[kind](data)
 
