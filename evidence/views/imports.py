@@ -76,7 +76,9 @@ def _apply(request: HttpRequest, actor: Actor) -> HttpResponse:
         note = Refusal("evidence.import.lost", "The preview came back incomplete.", fix="Choose the file again.")
         return _page(request, {"form": upload, "refusal": note}, status=422)
     data = form.cleaned_data
-    upload = {"name": data["name"], "data": data["text"].encode(), "typing": data["typing"].encode() or None}
+    # A form sends every line end as two signs; the limits are those of the file that was chosen.
+    text, typing = (data[name].replace("\r\n", "\n").encode() for name in ("text", "typing"))
+    upload = {"name": data["name"], "data": text, "typing": typing or None}
     try:
         plan = load_map(actor, source=data["source"], skip_unreadable=data["skip_unreadable"], **upload)
     except Refusal as refusal:

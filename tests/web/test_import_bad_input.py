@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 
+from evidence.importers.load import MAX_MAP_BYTES
 from evidence.models import EvidenceRow, Lever
 from references.models import Document, UploadDraft
 from tests.evidence.sample import MAP, typing_bytes
@@ -380,6 +381,16 @@ def test_a_hostile_map_is_shown_as_text(cora):
     for html in pages:
         assert "&lt;script&gt;alert(1)" in html
         assert not [live for live in LIVE if live in html]
+
+
+def test_a_map_as_large_as_a_map_may_be_is_imported_with_the_line_ends_of_forms(cora):
+    filler = b"\n" * 40_000 + b"x" * 1000
+    content = MAP.encode() + b"\n## More\n\n" + filler
+    content += b"y" * (MAX_MAP_BYTES - len(content))
+    response = preview(cora, content)
+    text = response.context["apply_form"]["text"].value().replace("\n", "\r\n")
+    assert len(text.encode()) > MAX_MAP_BYTES
+    assert apply(cora, response, text=text).status_code == 302
 
 
 def test_a_typed_lever_that_is_no_slug_becomes_one(cora):
