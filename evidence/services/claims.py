@@ -6,7 +6,7 @@ from django.utils import timezone
 
 from evidence.models import Proposal, ProposalClaim
 from evidence.policies import require_curator
-from evidence.services.proposals import closed, locked_proposal
+from evidence.services.proposals import locked_proposal, require_open
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict
@@ -23,8 +23,7 @@ def claim_proposal(actor: Actor, proposal_id: int) -> ProposalClaim:
     require_curator(actor)
     require_user(actor)
     proposal = locked_proposal(proposal_id)
-    if proposal.state != Proposal.State.OPEN:
-        raise closed(proposal)
+    require_open(proposal)
     now = timezone.now()
     held = ProposalClaim.objects.select_related("user").filter(proposal=proposal, until__gt=now).first()
     if held is not None and held.user_id != actor.user.pk:

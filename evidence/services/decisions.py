@@ -7,7 +7,7 @@ from evidence.deciding import acceptances_needed, accepting, interested_in, obst
 from evidence.models import EvidenceRow, Proposal, ProposalClaim, ProposalDecision
 from evidence.policies import require_curator
 from evidence.services.merging import refuse_merge, take_in
-from evidence.services.proposals import closed, locked_proposal
+from evidence.services.proposals import close, locked_proposal, require_open
 from evidence.services.revisions import checked_content, checked_reason, checked_remark, next_code, write_revision
 from evidence.stale import stale_base
 from v2kb.core.activity import record
@@ -41,8 +41,7 @@ def judged(actor: Actor, proposal: Proposal) -> Acceptance:
     """
     require_curator(actor)
     require_user(actor)
-    if proposal.state != Proposal.State.OPEN:
-        raise closed(proposal)
+    require_open(proposal)
     row, head = proposal.row, proposal.row.head if proposal.row else None
     if row is not None and row.archived_at:
         raise Conflict("evidence.row_archived", f"{row.code} is archived.", fix="Restore it first.")
@@ -109,7 +108,7 @@ def _apply(actor: Actor, proposal: Proposal, acceptance: Acceptance, conflict: s
     )
     if proposal.merges is not None:
         take_in(actor, proposal)
-    proposal.state = Proposal.State.ACCEPTED
+    close(proposal, Proposal.State.ACCEPTED)
     proposal.save(update_fields=["state", "row", "updated_at"])
     record(
         actor,
@@ -166,7 +165,7 @@ def reject_proposal(actor: Actor, proposal_id: int, *, reason: str) -> Proposal:
     proposal = _undecided(actor, proposal_id, "Nobody rejects their own proposal.")
     ProposalDecision.objects.create(proposal=proposal, user=actor.user, decision=Decision.REJECT, reason=reason)
     ProposalClaim.objects.filter(proposal=proposal).delete()
-    proposal.state = Proposal.State.REJECTED
+    close(proposal, Proposal.State.REJECTED)
     proposal.save(update_fields=["state", "updated_at"])
     record(actor, "evidence.reject_proposal", proposal, f"{proposal} rejected: {reason}"[:2000])
     return proposal
@@ -175,8 +174,7 @@ def reject_proposal(actor: Actor, proposal_id: int, *, reason: str) -> Proposal:
 def _undecided(actor: Actor, proposal_id: int, own: str) -> Proposal:
     """The open proposal, locked, if the actor neither wrote it nor decided about it."""
     proposal = locked_proposal(proposal_id)
-    if proposal.state != Proposal.State.OPEN:
-        raise closed(proposal)
+    require_open(proposal)
     if proposal.author_id == actor.user.pk:
         raise Forbidden("evidence.own_proposal", own, fix="Withdraw it instead.")
     if actor.user.pk in recused_from(proposal):

@@ -11,11 +11,13 @@ from evidence.stale import stale_base
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
+from v2kb.core.moves import move, require_move
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
 
 State = Proposal.State
+ANEW = "Open a new proposal if something is still wrong."
 
 
 @service("evidence.propose_change")
@@ -75,13 +77,11 @@ def revise_proposal(
     require_user(actor)
     reason = checked_reason(reason)
     old = locked_proposal(proposal_id)
-    if old.state != State.OPEN:
-        raise closed(old)
+    close(old, State.SUPERSEDED)
     if old.origin == Proposal.Origin.PERSON and old.author_id != actor.user.pk:
         raise Forbidden(
             "evidence.not_author", "Only its author may revise a person's proposal.", fix="Open a proposal of your own."
         )
-    old.state = State.SUPERSEDED
     old.save(update_fields=["state", "updated_at"])
     record(actor, "evidence.supersede_proposal", old, f"{old} replaced by a newer one")
     if old.row is not None:
@@ -105,9 +105,7 @@ def withdraw_proposal(actor: Actor, proposal_id: int) -> Proposal:
         raise Forbidden(
             "evidence.not_author", "Only its author can withdraw a proposal.", fix="Reject it with a reason."
         )
-    if proposal.state != State.OPEN:
-        raise closed(proposal)
-    proposal.state = State.WITHDRAWN
+    close(proposal, State.WITHDRAWN)
     proposal.save(update_fields=["state", "updated_at"])
     record(actor, "evidence.withdraw_proposal", proposal, f"{proposal} withdrawn")
     return proposal
@@ -128,14 +126,14 @@ def locked_proposal(proposal_id: int) -> Proposal:
     return proposal
 
 
-def closed(proposal: Proposal) -> Conflict:
-    """The conflict of a proposal that is no longer open."""
-    return Conflict(
-        "evidence.proposal_closed",
-        f"The proposal is {proposal.get_state_display()} already.",
-        fix="Open a new proposal if something is still wrong.",
-        facts={"state": proposal.state},
-    )
+def require_open(proposal: Proposal) -> None:
+    """Raise Conflict evidence.proposal_closed unless the proposal, locked, may still be accepted."""
+    require_move(proposal, State.ACCEPTED, "evidence.proposal_closed", ANEW)
+
+
+def close(proposal: Proposal, wanted: str) -> None:
+    """End a proposal as `wanted`; the caller saves it. Raises Conflict evidence.proposal_closed."""
+    move(proposal, wanted, "evidence.proposal_closed", ANEW)
 
 
 def _open(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evidence.models import EvidenceRow, Lever, Proposal, RunReceipt
+from evidence.services.proposals import close
 from evidence.services.revisions import checked_content, locked_row
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -130,7 +131,7 @@ def _proposal(
     if present is not None:
         if row is None or present.base_id == row.head_id:
             return present, False
-        present.state = Proposal.State.SUPERSEDED
+        close(present, Proposal.State.SUPERSEDED)
         present.save(update_fields=["state", "updated_at"])
         record(actor, "evidence.supersede_proposal", present, f"{present} replaced: {row.code} has moved on")
     proposal = Proposal.objects.create(

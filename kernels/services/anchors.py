@@ -9,6 +9,7 @@ from kernels.models import Anchor, Op, Run
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.moves import move
 from v2kb.core.service import service
 from v2kb.core.values import check_text, check_values
 
@@ -46,7 +47,7 @@ def pin_from_capture(actor: Actor, run: Run, values: dict[str, Any], machine: st
     anchor.values = values
     anchor.machine = machine
     anchor.captured_at = timezone.now()
-    anchor.state = Anchor.State.PINNED
+    move(anchor, Anchor.State.PINNED, "anchor.not_pinned")
     anchor.save()
     record(
         actor,
@@ -67,9 +68,7 @@ def mark_anchor_stale(actor: Actor, *, anchor: Anchor, reason: str) -> Anchor:
     if not reason.strip():
         raise Refusal("anchor.reason_missing", "Say what moved.", field="reason")
     anchor = Anchor.objects.select_for_update().get(pk=anchor.pk)
-    if anchor.state != Anchor.State.PINNED:
-        raise Conflict("anchor.not_pinned", f"{anchor.name} is {anchor.state}; only a pinned anchor goes stale.")
-    anchor.state = Anchor.State.STALE
+    move(anchor, Anchor.State.STALE, "anchor.not_pinned")
     anchor.save(update_fields=["state"])
     record(
         actor,

@@ -20,11 +20,12 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
 from v2kb.core.jobs import send_on_commit
+from v2kb.core.moves import move, require_move
 from v2kb.core.service import service
+from v2kb.rules.states import requeue_refused
 from v2kb.wire.messages import TASK_NAME, ClaimReply, Job, LogChunk, Ping, PingReply, RunMessage, WorkerInfo
 from v2kb.wire.outcomes import Outcome
 
-MAX_ATTEMPTS = 2
 KEY_LIFE = timedelta(hours=24)
 RESEND_AFTER = timedelta(minutes=2)
 LIVE = (Run.State.CLAIMED, Run.State.RUNNING)
@@ -106,14 +107,15 @@ def claim_run(actor: Actor, *, attempt: RunAttempt, info: WorkerInfo) -> ClaimRe
     """Give the run to a worker, under a new fencing number. Raises Conflict when it is not to be had."""
     policies.may_report(actor)
     run = _locked(attempt)
-    if run.state != Run.State.QUEUED or attempt.number != run.attempts or attempt.fence is not None:
+    require_move(run, Run.State.CLAIMED, "run.not_claimable")
+    if attempt.number != run.attempts or attempt.fence is not None:
         raise Conflict("run.not_claimable", f"{run.public_id} is {run.state}; this attempt can't claim it.")
     if info.queue != run.queue:
         raise Conflict("run.wrong_queue", f"{run.public_id} waits on {run.queue}, not on {info.queue}.")
     worker = worker_hello(actor, info=info)
     now = timezone.now()
     run.fence += 1
-    run.state = Run.State.CLAIMED
+    move(run, Run.State.CLAIMED, "run.not_claimable")
     run.claimed_at = now
     run.lease_expires_at = now + timedelta(seconds=settings.RUN_LEASE_S)
     run.save(update_fields=["fence", "state", "claimed_at", "lease_expires_at"])
@@ -142,7 +144,8 @@ def ping_run(actor: Actor, *, attempt: RunAttempt, ping: Ping) -> PingReply:
     run = _locked(attempt)
     _check_fence(run, attempt, ping.fence)
     now = timezone.now()
-    run.state = Run.State.RUNNING
+    if run.state == Run.State.CLAIMED:
+        move(run, Run.State.RUNNING, "run.stale_fence")
     run.lease_expires_at = now + timedelta(seconds=settings.RUN_LEASE_S)
     run.progress_done, run.progress_total, run.progress_phase = ping.done, ping.total, ping.phase[:80]
     run.save(update_fields=["state", "lease_expires_at", "progress_done", "progress_total", "progress_phase"])
@@ -181,17 +184,19 @@ def requeue_or_close(actor: Actor, run: Run, why: str) -> None:
     """Queue a run once more under a new key, or close it as INFRA when its attempts are used up. Holds the row lock."""
     run.attempt_rows.filter(number=run.attempts).update(ended_at=timezone.now(), ended_why=why[:200])
     if run.cancel_requested_at is not None:
-        run.state, run.message, run.finished_at = Run.State.CANCELLED, f"Cancelled; {why}", timezone.now()
+        move(run, Run.State.CANCELLED, "run.over")
+        run.message, run.finished_at = f"Cancelled; {why}", timezone.now()
         run.save(update_fields=["state", "message", "finished_at"])
         record(actor, "kernels.close_run", run, f"cancelled: {why}")
-    elif run.attempts < MAX_ATTEMPTS:
-        run.state = Run.State.QUEUED
+    elif not requeue_refused(run.attempts):
+        move(run, Run.State.QUEUED, "run.over")
         run.lease_expires_at = None
         run.save(update_fields=["state", "lease_expires_at"])
         issue_attempt(run)
         record(actor, "kernels.requeue_run", run, f"queued once more: {why}", after={"attempt": run.attempts})
     else:
-        run.state, run.outcome, run.finished_at = Run.State.FINISHED, Outcome.INFRA.value, timezone.now()
+        move(run, Run.State.FINISHED, "run.over")
+        run.outcome, run.finished_at = Outcome.INFRA.value, timezone.now()
         run.message = f"{why} Both attempts are used up."
         run.save(update_fields=["state", "outcome", "finished_at", "message"])
         record(actor, "kernels.close_run", run, f"closed as INFRA: {why}", after={"outcome": run.outcome})

@@ -17,6 +17,7 @@ from kernels.services.dispatch import requeue_or_close
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
+from v2kb.core.moves import move
 from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.grades import DecidingSession, graded
@@ -66,7 +67,7 @@ def store_result(actor: Actor, *, attempt: RunAttempt, message: ResultRequest) -
     now = timezone.now()
     attempt.ended_at, attempt.ended_why = now, outcome.value
     attempt.save(update_fields=["ended_at", "ended_why"])
-    run.state = Run.State.CANCELLED if outcome is Outcome.CANCELLED else Run.State.FINISHED
+    move(run, Run.State.CANCELLED if outcome is Outcome.CANCELLED else Run.State.FINISHED, "run.over")
     run.outcome = "" if outcome is Outcome.CANCELLED else outcome.value
     run.message = message.result.message
     run.finished_at = now

@@ -9,13 +9,14 @@ from django.utils import timezone
 
 from kernels import policies
 from kernels.models import Anchor, KernelVersion, OpContract, PreRegistration, Run, Spec
-from kernels.selectors.specs import spec_status
+from kernels.selectors.specs import MAY_BUILD, spec_status
 from kernels.services.dispatch import issue_attempt
 from v2kb.broker import RUN_QUEUES
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.models import User
+from v2kb.core.moves import move, require_move
 from v2kb.core.service import service
 from v2kb.core.values import check_values
 from v2kb.wire.bundle import Bundle, BundleFile
@@ -218,7 +219,7 @@ def _registration(version: KernelVersion, anchor: Anchor, contract: OpContract) 
     if spec is None:
         return None
     status = spec_status(spec)
-    if status.state not in ("approved to build", "verdict-ready"):
+    if status.state not in MAY_BUILD:
         raise Conflict(
             "run.spec_not_approved",
             f"{spec.code} is {status.state}: no deciding run may start.",
@@ -265,10 +266,9 @@ def cancel_run(actor: Actor, *, run: Run) -> Run:
     """Cancel a run: at once while it is queued, else its worker is told with the next ping."""
     policies.may_cancel(actor, run)
     run = Run.objects.select_for_update().get(pk=run.pk)
-    if run.is_over:
-        raise Conflict("run.over", f"{run.public_id} is {run.state} already.")
+    require_move(run, Run.State.CANCELLED, "run.over")
     if run.state == Run.State.QUEUED:
-        run.state = Run.State.CANCELLED
+        move(run, Run.State.CANCELLED, "run.over")
         run.finished_at = timezone.now()
         run.message = f"Cancelled by {actor.name} before a worker took it."
     run.cancel_requested_at = timezone.now()

@@ -26,6 +26,7 @@ ALLOWED = {
     ("run", "running", "finished"),
     ("run", "running", "cancelled"),
     ("anchor", "UNVERIFIED", "PINNED"),
+    ("anchor", "PINNED", "PINNED"),
     ("anchor", "PINNED", "STALE"),
     ("anchor", "STALE", "PINNED"),
 }
@@ -49,6 +50,7 @@ def test_refusals_say_what_is_possible():
         "This proposal is draft and can't become accepted; it can become open or withdrawn."
     )
     assert "is final" in move_refused("run", "finished", "running").message
+    assert move_refused("run", "finished", "queued", "run-7").message.startswith("run-7 is finished")
     assert "no state 'flying'" in move_refused("run", "queued", "flying").message
     assert "no state 'flying'" in move_refused("run", "flying", "queued").message
     with pytest.raises(KeyError):

@@ -15,6 +15,8 @@ STATUS = {"Refusal": 422, "Forbidden": 403, "Missing": 404, "Conflict": 409}
 # Callable -> place of the code among its arguments, for helpers that raise, or that lead to a refusal.
 HELPERS = {
     "refuse_problems": (0, 422),
+    "move": (2, 409),
+    "require_move": (2, 409),
     "find": (1, 404),
     "error": (0, None),
     "ArchiveRefused": (0, None),
@@ -33,6 +35,7 @@ PASSED_ON = {
     ("evidence/services/levers.py", "code"),
     ("v2kb/api/errors.py", "code"),
     ("v2kb/core/errors.py", "code"),
+    ("v2kb/core/moves.py", "code"),
     ("v2kb/core/guards/errors.py", "found.group(1)"),
     ("v2kb/core/rest.py", "code"),
 }

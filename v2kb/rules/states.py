@@ -24,7 +24,7 @@ RUN: Mapping[str, tuple[str, ...]] = {
 }
 ANCHOR: Mapping[str, tuple[str, ...]] = {
     "UNVERIFIED": ("PINNED",),
-    "PINNED": ("STALE",),
+    "PINNED": ("PINNED", "STALE"),
     "STALE": ("PINNED",),
 }
 TABLES: Mapping[str, Mapping[str, tuple[str, ...]]] = {"proposal": PROPOSAL, "run": RUN, "anchor": ANCHOR}
@@ -46,13 +46,14 @@ class MoveRefused:
     message: str
 
 
-def move_refused(thing: str, current: str, wanted: str) -> MoveRefused | None:
+def move_refused(thing: str, current: str, wanted: str, name: str = "") -> MoveRefused | None:
     """Return why `thing` ("proposal", "run" or "anchor") can't go from `current` to `wanted`, or None when
-    it can.
+    it can. `name` is what the sentence calls it.
 
-    Staying where it is counts as a move, and no table allows it. Raises KeyError for a thing without a table.
+    Staying where it is counts as a move: only a pinned anchor is pinned again, by a new capture. Raises KeyError for
+    a thing without a table.
     """
-    table = TABLES[thing]
+    table, named = TABLES[thing], name or f"This {thing}"
     if current not in table:
         known = ", ".join(table)
         return MoveRefused(thing, current, wanted, (), f"A {thing} has no state {current!r}; it has {known}.")
@@ -62,9 +63,9 @@ def move_refused(thing: str, current: str, wanted: str) -> MoveRefused | None:
     if wanted not in table:
         message = f"A {thing} has no state {wanted!r}; it has {', '.join(table)}."
     elif not allowed:
-        message = f"This {thing} is {current}, which is final; it can't become {wanted}."
+        message = f"{named} is {current}, which is final; it can't become {wanted}."
     else:
-        message = f"This {thing} is {current} and can't become {wanted}; it can become {' or '.join(allowed)}."
+        message = f"{named} is {current} and can't become {wanted}; it can become {' or '.join(allowed)}."
     return MoveRefused(thing, current, wanted, allowed, message)
 
 
