@@ -21,7 +21,7 @@ TWO_EDITS_CHARS = 8
 class SearchIndex(ABC):
     """The full-text index of one database."""
 
-    ranked_at_most = 2000
+    ranked_at_most: int
     """Ranking reads the text of every candidate, so that a word of nearly every entry ranks its newest entries only."""
 
     def __init__(self, using: str) -> None:
@@ -69,6 +69,8 @@ def trigrams(word: str) -> list[str]:
 
 class SqliteIndex(SearchIndex):
     """FTS5 over the entries, ranked by bm25; trigrams through FTS5's trigram tokeniser."""
+
+    ranked_at_most = 2000
 
     def match(self, kind, wanted, unwanted=None, *, titles=False):
         asked = self.render(wanted) if not titles else f"title : ({self.render(wanted, columns='')})"
@@ -122,6 +124,8 @@ class PostgresIndex(SearchIndex):
     vector: wholes as `=cpasync`, neighbours as `+cp.async`, and those of the title again as `^cp` and `^+cp.async`.
     """
 
+    ranked_at_most = 500
+
     def match(self, kind, wanted, unwanted=None, *, titles=False):
         asked = self.render(wanted, titles)
         if unwanted is not None:
@@ -132,9 +136,9 @@ class PostgresIndex(SearchIndex):
     def scores(self, kind, wanted, ids):
         sql = (
             "SELECT id - %s, ts_rank_cd('{0.2, 0.2, 0.6, 1.0}', lexemes, %s::tsquery) FROM core_searchentry"
-            " WHERE id = ANY(%s)"
+            " WHERE id = ANY(%s::bigint[])"
         )
-        entries = [kind.entry_id(pk) for pk in ids.tolist()]
+        entries = "{" + ",".join(map(str, (ids + kind.entry_id(0)).tolist())) + "}"
         rows = self._rows(sql, [kind.entry_id(0), self.render_for_rank(wanted), entries])
         found = np.array(rows, float).reshape(-1, 2)
         return _aligned(ids, found[:, 0].astype(np.int64), found[:, 1])
