@@ -1,6 +1,7 @@
 """Reading imports: the jobs, one job as its page shows it."""
 
 from typing import Any
+from uuid import UUID
 
 from django.db.models import QuerySet
 from django.urls import reverse
@@ -25,10 +26,18 @@ def list_jobs() -> QuerySet[ImportJob]:
 
 def get_job(public_id: Any) -> ImportJob:
     """The import. Raises Missing evidence.no_import."""
-    job = ImportJob.objects.select_related("author").filter(public_id=public_id).first()
+    job = ImportJob.objects.select_related("author").filter(public_id=as_uuid(public_id)).first()
     if job is None:
         raise Missing("evidence.no_import", "There is no such import.", fix="Pick one from the list.")
     return job
+
+
+def as_uuid(text: Any) -> UUID | None:
+    """The id of an import, or None where the text is none."""
+    try:
+        return UUID(str(text))
+    except ValueError:
+        return None
 
 
 def list_lines(job: ImportJob, state: str = "") -> QuerySet[ImportLine]:

@@ -49,6 +49,10 @@ def curator() -> Actor:
     return actor("cora", "curator")
 
 
+EXPERIMENT = {
+    "on": "2026-07-03", "env": "B200", "verdict": "NULL", "why": "Flat within the noise.", "trace": "outputs/f1/",
+    "commit": "ac3d9736", "lever": "", "links": [],
+}  # fmt: skip
 EVIDENCE: dict[str, Any] = {
     "lever": "fused-row-norm",
     "title": "Fused row norm",

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.http import StreamingHttpResponse
+from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, status, viewsets
@@ -24,7 +24,7 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import Document, Input, Nothing, Text, read
 
 MAX_TEXT_CHARS = 11_000_000
-UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+UUID = r"[0-9a-f-]{1,36}"
 
 
 class ImportJobSerializer(serializers.ModelSerializer):
@@ -151,7 +151,7 @@ class ImportJobViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
 class ExportViewSet(viewsets.ViewSet):
     """Exports as files; each can be imported again and then changes nothing."""
 
-    lookup_value_regex = r"[a-z]+\.[a-z]+"
+    lookup_value_regex = r"[a-z0-9.]+"
 
     @extend_schema(
         parameters=[
@@ -160,8 +160,8 @@ class ExportViewSet(viewsets.ViewSet):
         ],
         responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
     )
-    def retrieve(self, request: Request, pk: str) -> StreamingHttpResponse:
+    def retrieve(self, request: Request, pk: str) -> HttpResponse:
         """map.md, rows.csv, rows.jsonl, history.md, history.csv or history.jsonl."""
         document = request.query_params.get("document", "")[:80].replace("\x00", "")
         parts = exports.export(pk, document=document)
-        return StreamingHttpResponse(parts, content_type=f"{exports.TYPES[pk.rpartition('.')[2]]}; charset=utf-8")
+        return HttpResponse("".join(parts), content_type=f"{exports.TYPES[pk.rpartition('.')[2]]}; charset=utf-8")

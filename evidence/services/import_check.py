@@ -10,7 +10,7 @@ from django.db.models import Count
 from evidence.baseline import CHANGED, NEW, UNCHANGED, BaselineRow, ComparedRow, compare_rows
 from evidence.exports import ROW_COLUMNS, row_cells
 from evidence.importers.entry_matching import pair_lines
-from evidence.importers.load import MapPlan, try_map
+from evidence.importers.load import MapPlan
 from evidence.importers.log_mapping import ENTRY, ROW, SKIP, ReadLine, read_line
 from evidence.importers.records import Record
 from evidence.models import (
@@ -21,7 +21,7 @@ from evidence.models import (
     LeverAlias,
 )
 from evidence.services.experiments import unknown_links
-from v2kb.core.actor import Actor
+from v2kb.core.errors import Refusal
 from v2kb.rules.experiments import FIELDS, entry_hash
 from v2kb.rules.names import lever_key
 
@@ -256,10 +256,8 @@ def _check_corrections(job: ImportJob) -> None:
 # --- an evidence map ---
 
 
-def check_map(actor: Actor, job: ImportJob, data: bytes) -> int:
+def check_map(job: ImportJob, plan: MapPlan, refusal: Refusal | None) -> int:
     """The dry run of a map: its rows as lines, and what can't be read. Returns how many lines."""
-    typing = job.profile.get("typing", "")
-    plan, refusal = try_map(actor, name=job.name, data=data, typing=typing.encode() or None, source=job.source)
     lines = _map_lines(job, plan)
     ImportLine.objects.bulk_create(lines)
     counts = Counter(line.state for line in lines)

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from evidence.import_jobs import as_uuid
 from evidence.importers.log_mapping import read_mapping
 from evidence.importers.records import MAP
 from evidence.models import ImportChunk, ImportJob, ImportMapping
@@ -170,7 +171,7 @@ def _begin(job: ImportJob, state: str) -> None:
 
 def locked_job(public_id: str, *states: str) -> ImportJob:
     """The job, locked, in one of `states`. Raises Missing evidence.no_import, Conflict evidence.import_state."""
-    job = ImportJob.objects.select_for_update().filter(public_id=public_id).first()
+    job = ImportJob.objects.select_for_update().filter(public_id=as_uuid(public_id)).first()
     if job is None:
         raise Missing("evidence.no_import", "There is no such import.", fix="Pick one from the list.")
     if job.state not in states:

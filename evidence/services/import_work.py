@@ -10,6 +10,7 @@ from typing import Any
 
 from django.utils import timezone
 
+from evidence.importers.load import try_map
 from evidence.importers.log_mapping import columns_of, suggest
 from evidence.importers.records import (
     MAP,
@@ -167,7 +168,9 @@ def _profile(job: ImportJob, layout: Layout) -> tuple[int, dict[str, Any]]:
 
 def _check(actor: Actor, job: ImportJob, stop: Callable[[], bool]) -> None:
     if job.format == MAP:
-        work = lambda stored: check_map(actor, stored, b"".join(_chunks(stored)))  # noqa: E731
+        typing, data = job.profile.get("typing", "").encode(), b"".join(_chunks(job))
+        plan, refusal = try_map(actor, name=job.name, data=data, typing=typing or None, source=job.source)
+        work = lambda stored: check_map(stored, plan, refusal)  # noqa: E731
         import_batch(actor, job.pk, phase=State.CHECKING, work=work, over=State.CHECKED)
         return
     records = islice(enumerate(_records(job, _layout(job)), start=1), job.cursor, None)

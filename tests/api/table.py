@@ -10,9 +10,12 @@ from django.contrib.auth.models import Group
 from django.db import transaction
 from knox.models import AuthToken
 
-from evidence.models import EvidenceRow, SavedSearch, Term
+from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, SavedSearch, Term
 from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, propose_change
 from evidence.services.claims import claim_proposal
+from evidence.services.experiments import add_entry
+from evidence.services.import_jobs import map_import, start_import
+from evidence.services.import_work import due_jobs, work_on
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term, archive_term
 from kernels.models import Op
@@ -84,6 +87,40 @@ def _claimed(world: World) -> None:
 def _archived_row(world: World) -> None:
     _unused_row(world)
     archive_row(f.curator(), "U3", reason="A twin.")
+
+
+LOG = "| Date | Env | Verdict | Why |\n|---|---|---|---|\n| 2026-07-01 | B200 | WIN | Fences once |\n"
+LOG_MAPPING = {
+    "columns": {"Date": "date", "Env": "env", "Verdict": "verdict", "Why": "why"},
+    "words": {"WIN": {"as": "entry", "verdict": "WIN"}},
+}
+JOB = fixed(id="00000000-0000-4000-8000-000000000001")
+
+
+def _entry(world: World) -> None:
+    add_entry(f.designer(), entry=f.EXPERIMENT)
+
+
+def first_entry(world: World) -> dict[str, Any]:
+    return {"id": ExperimentEntry.objects.values_list("pk", flat=True).first() or 1}
+
+
+def _uploaded(world: World) -> None:
+    job = start_import(f.curator(), name="log.md", chunks=[LOG.encode()])
+    ImportJob.objects.filter(pk=job.pk).update(public_id=JOB(world)["id"])
+
+
+def _read(world: World) -> None:
+    _uploaded(world)
+    for pk in due_jobs():
+        work_on(pk)
+
+
+def _checked(world: World) -> None:
+    _read(world)
+    map_import(f.curator(), JOB(world)["id"], mapping=LOG_MAPPING)
+    for pk in due_jobs():
+        work_on(pk)
 
 
 def _unused_lever(world: World) -> None:
@@ -212,6 +249,20 @@ EVIDENCE = {
     "POST /evidence/{code}/restore/": Line("cora", fixed(code="U3"), {}, before=_archived_row),
     "POST /flags/{id}/confirm/": Line("cora", lambda world: {"id": world.flag.pk}, {}),
     "POST /flags/{id}/clear/": Line("cora", lambda world: {"id": world.flag.pk}, WHY),
+    "GET /experiments/": Line(),
+    "POST /experiments/": Line("dora", body=f.EXPERIMENT, status=201),
+    "GET /experiments/{id}/": Line(params=first_entry, before=_entry),
+    "POST /experiments/{id}/correct/": Line(
+        "dora", first_entry, f.EXPERIMENT | {"verdict": "WIN"}, 201, before=_entry
+    ),
+    "GET /import-jobs/": Line("cora"),
+    "POST /import-jobs/": Line("cora", body={"name": "log.md", "text": LOG}, status=201),
+    "GET /import-jobs/{id}/": Line("cora", JOB, before=_uploaded),
+    "GET /import-jobs/{id}/lines/": Line("cora", JOB, before=_checked),
+    "POST /import-jobs/{id}/check/": Line("cora", JOB, {"mapping": LOG_MAPPING}, before=_read),
+    "POST /import-jobs/{id}/apply/": Line("cora", JOB, {}, before=_checked),
+    "POST /import-jobs/{id}/cancel/": Line("cora", JOB, {}, before=_uploaded),
+    "GET /exports/{id}/": Line(params=fixed(id="history.md")),
     "GET /saved-searches/": Line(),
     "POST /saved-searches/": Line(body={"name": "Norms", "query": "q=norm"}, status=201),
     "DELETE /saved-searches/{id}/": Line("dora", first_saved, status=204, before=_saved_search),

@@ -7,6 +7,7 @@ import pytest
 from evidence.models import Proposal
 from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
+from evidence.services.experiments import add_entry
 from kernels.models import Kernel, RunLog
 from kernels.services.ops import stop_op
 from kernels.services.reviews import comment, sign_mechanism, take_position
@@ -25,6 +26,7 @@ from v2kb.core.models import User
 def world(db) -> SimpleNamespace:
     """Evidence, an op that was stopped once, an approved spec with comment and mark, a judged run, a draft."""
     row = f.evidence_row()
+    entry = add_entry(f.designer(), entry=f.EXPERIMENT | {"links": [f"row:{row.code}"]})
     op = f.op()
     stop_op(f.designer(), op=op, reason="not now", codes=[row.code])
     revision = f.saved_revision(f.spec_content(row))
@@ -45,7 +47,7 @@ def world(db) -> SimpleNamespace:
     record_search(f.designer(), spec=revision.spec, design=Design("norm"), decisions={})
     run.refresh_from_db()
     return SimpleNamespace(
-        row=row, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor, version=version,
+        row=row, entry=entry, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor, version=version,
         kernel=version.kernel, run=run, queued=queued, draft=draft,
     )  # fmt: skip
 

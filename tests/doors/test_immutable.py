@@ -51,6 +51,7 @@ def plain_field(model) -> str:
 def test_every_table_that_must_not_change_is_declared():
     wanted = {
         "core_activity", "evidence_evidencerevision", "evidence_proposaldecision", "evidence_runreceipt",
+        "evidence_experimententry", "evidence_experimentlink",
         "references_documentrevision", "references_section", "kernels_opcontract", "kernels_specrevision",
         "kernels_gateresult", "kernels_approval", "kernels_preregistration", "kernels_judgement", "kernels_runresult",
         "kernels_kernelversion", "kernels_fileblob", "kernels_versionfile", "kernels_position", "kernels_comment",

@@ -11,9 +11,11 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group
 
+import evidence.services.import_work  # noqa: F401
 import v2kb.urls  # noqa: F401  every door is imported, so every service is registered
 from evidence.search.board import Design
 from evidence.services.flags import flag_row
+from evidence.services.import_jobs import start_import
 from evidence.services.proposals import propose_change
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term
@@ -72,6 +74,8 @@ DOORS: dict[str, Door] = {
     "core.password_changed": Door(USER, kw()),
     "evidence.accept_proposal": Door(ROLE, args(lambda w: w.proposal.pk)),
     "evidence.add_alias": Door(ROLE, args(LEVER, const("row norm fused"))),
+    "evidence.add_entry": Door(ROLE, kw(entry=const(f.EXPERIMENT | {"env": "another"}))),
+    "evidence.apply_import": Door(ROLE, args(lambda w: w.job.public_id)),
     "evidence.archive_lever": Door(ROLE, args(LEVER, reason=REASON)),
     "evidence.add_term": Door(ROLE, kw(kind=const("cause"), word=const("register pressure"))),
     "evidence.add_term_alias": Door(ROLE, args(lambda w: w.term.pk, const("Rubin"))),
@@ -89,8 +93,10 @@ DOORS: dict[str, Door] = {
         ),
     ),
     "evidence.claim_proposal": Door(ROLE, args(lambda w: w.proposal.pk)),
+    "evidence.cancel_import": Door(ROLE, args(lambda w: w.job.public_id)),
     "evidence.clear_flag": Door(ROLE, args(lambda w: w.flag.pk, reason=REASON)),
     "evidence.confirm_flag": Door(ROLE, args(lambda w: w.flag.pk)),
+    "evidence.correct_entry": Door(ROLE, args(lambda w: w.entry.pk, entry=const(f.EXPERIMENT | {"verdict": "WIN"}))),
     "evidence.create_lever": Door(ROLE, kw(name=const("other lever"))),
     "evidence.delete_search": Door(USER, args(lambda w: w.saved.pk)),
     "evidence.edit_lever": Door(ROLE, args(LEVER, name=const("other name"))),
@@ -98,7 +104,14 @@ DOORS: dict[str, Door] = {
     "evidence.merge_levers": Door(ROLE, args(LEVER, into=const("split-k"), reason=REASON)),
     "evidence.mark_search_seen": Door(USER, args(lambda w: w.saved.pk)),
     "evidence.save_search": Door(USER, kw(name=const("mine"), query=const("q=norm"))),
+    "evidence.fail_import": Door(ROLE, args(lambda w: w.job.pk, message=const("no"))),
     "evidence.flag_row": Door(USER, args(lambda w: w.row.code, reason=REASON)),
+    "evidence.import_batch": Door(
+        ROLE, args(lambda w: w.job.pk, phase=const("reading"), work=const(lambda job: 1))
+    ),
+    "evidence.import_entries": Door(ROLE, kw(job=lambda w: w.job, entries=const([]))),
+    "evidence.map_import": Door(ROLE, args(lambda w: w.job.public_id, mapping=const({}))),
+    "evidence.start_import": Door(ROLE, kw(name=const("log.csv"), chunks=const([b"a,b\n"]))),
     "evidence.import_baseline": Door(ROLE, kw(rows=const([]), source=const("s"))),
     "evidence.keep_vectors": Door(ROLE, args(const("a model"), const([]))),
     "evidence.store_vectors": Door(ROLE, args(const("a model"), const([]), const([]))),
@@ -246,6 +259,7 @@ def full(world, document):
     world.document = document
     world.other = User.objects.create_user("other", password=f.PASSWORD)
     world.attempt = world.queued.attempt_rows.get()
+    world.job = start_import(f.curator(), name="log.csv", chunks=[b"a,b\n"])
     world.flag = flag_row(f.curator(), world.row.code, reason="look again")
     world.term = add_term(f.curator(), kind="arch", word="sm_110", aliases=["vera"])
     world.saved = save_search(f.designer(), name="Norms", query="q=norm")

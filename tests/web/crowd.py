@@ -5,9 +5,11 @@ from types import SimpleNamespace
 
 from django.contrib.auth.models import Group
 
-from evidence.models import Flag, Proposal
+from evidence.models import ExperimentEntry, Flag, ImportJob, Proposal
 from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
+from evidence.services.experiments import add_entry, correct_entry
+from evidence.services.import_jobs import start_import
 from evidence.services.levers import add_alias, create_lever
 from evidence.services.proposals import propose_change, propose_row
 from evidence.services.searches import save_search
@@ -68,10 +70,13 @@ def begin() -> SimpleNamespace:
         run=run, proposal=proposal, review=review, lever=row.head.lever,
     )  # fmt: skip
     open_draft(onlooker(), spec=w.spec)
+    record_search(f.designer(), spec=review.spec, design=Design("zebra"), decisions={})
     references(1)
     references(2)  # so that revision 1 is an old one
     grow(w, 0)
     upload = Files(texts=[("new.md", "# New\n\nText.\n")])
+    w.entry = ExperimentEntry.objects.latest("pk")
+    w.job = start_import(f.curator(), name="log.csv", chunks=[b"a,b\n"])
     w.upload = keep_upload(onlooker(), payload=payload_of_files(upload))
     w.document = Document.objects.get(slug="notes")
     w.snapshot = UpstreamSnapshot.objects.latest("pk")
@@ -90,10 +95,8 @@ def grow(w: SimpleNamespace, number: int) -> None:
 
 
 def _searches(w: SimpleNamespace, number: int) -> None:
-    """A saved search of the onlooker, and a search stored with the spec in review."""
+    """A saved search of the onlooker."""
     save_search(onlooker(), name=f"Search {number}", query=f"q=row&tier={number}")
-    if not number:
-        record_search(f.designer(), spec=w.review.spec, design=Design("zebra"), decisions={})
 
 
 def references(count: int) -> None:
@@ -122,6 +125,11 @@ def _evidence(w: SimpleNamespace, number: int) -> None:
     content["sources"] = [{"kind": "document", "text": "notes", "document": "notes", "anchor": "part-0"}]
     made = accept_proposal(cora, propose_row(prue, content=content, reason="seen").pk).row
     supersede_row(cora, newer=made.code, older=w.row.code, kind="narrows", reason="narrower")
+    links = [f"row:{w.row.code}", f"kernel:{w.kernel.slug}", f"run:{w.run.public_id}"]
+    entry = f.EXPERIMENT | {"why": f"experiment {number}", "lever": w.lever.slug, "links": links}
+    correct_entry(cora, add_entry(cora, entry=entry).pk, entry=entry | {"verdict": "WIN"})
+    uploaded = start_import(cora, name=f"log-{number}.csv", chunks=[b"a,b\n"])
+    ImportJob.objects.filter(pk=uploaded.pk).update(state="cancelled")
     Flag.objects.create(row=w.row, reason=f"doubt {number}", raised_by=olga.user)
     someone = f.actor(f"someone-{number}", "designer")
     changed = {**copy.deepcopy(w.row.head.content), "bound": f"wording {number}"}
