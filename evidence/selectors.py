@@ -94,7 +94,9 @@ def states_of(row_ids: Iterable[int]) -> dict[int, RowStates]:
 
 def revisions_of(row: EvidenceRow) -> QuerySet[EvidenceRevision]:
     """All revisions, newest first, with author and the proposal's deciders."""
-    return row.revisions.select_related("author", "proposal__author", "proposal__reverts_to").prefetch_related("proposal__decisions__user")
+    return row.revisions.select_related("author", "proposal__author", "proposal__reverts_to").prefetch_related(
+        "proposal__decisions__user"
+    )
 
 
 def find_revision(code: str, revision_hash: str) -> EvidenceRevision | None:
@@ -103,20 +105,28 @@ def find_revision(code: str, revision_hash: str) -> EvidenceRevision | None:
     return found.select_related("row__head").first()
 
 
-def pin_reasons(revision: EvidenceRevision, pinned_at: datetime) -> list[Reason]:
+def standing(prefix: str = "") -> list[Prefetch | str]:
+    """What `pin_reasons` looks at beside the heads, to be prefetched for rows at `prefix`."""
+    confirmed = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
+    return [Prefetch(f"{prefix}flags", confirmed), f"{prefix}superseded_by"]
+
+
+def pin_reasons(
+    revision: EvidenceRevision, pinned_at: datetime, *, content: dict[str, Any] | None = None, superseded: bool = False
+) -> list[Reason]:
     """Why a spec that pinned this revision at this time is stale now; empty while nothing material changed.
 
-    Compares the pinned content with the head, and counts supersessions and confirmed flags since the pin.
+    Compares the pinned content with the head (or with `content`, if that became the head), and counts supersessions
+    (`superseded`: one more) and confirmed flags since the pin.
     """
     row = revision.row
-    edges = list(row.superseded_by.filter(kind__in=SUPERSEDING).values_list("created_at", flat=True))
-    confirmed = row.flags.filter(confirmed_at__gt=pinned_at, cleared_at__isnull=True).exists()
+    newer = any(edge.kind in SUPERSEDING and edge.created_at > pinned_at for edge in row.superseded_by.all())
+    flagged = [flag.confirmed_at for flag in row.flags.all() if flag.confirmed_at and not flag.cleared_at]
     return material_change(
         revision.content,
-        row.head.content,
-        old_superseded=any(at <= pinned_at for at in edges),
-        new_superseded=bool(edges),
-        flag_confirmed=confirmed,
+        row.head.content if content is None else content,
+        new_superseded=superseded or newer,
+        flag_confirmed=any(at > pinned_at for at in flagged),
     )
 
 

@@ -5,17 +5,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Prefetch
-
 from evidence.hooks import RowChange
-from evidence.models import EvidenceRow, Flag
-from evidence.selectors import SUPERSEDING
+from evidence.models import EvidenceRow
+from evidence.selectors import pin_reasons, standing
 from kernels.models import Anchor, Approval, Citation, OpStop, PreRegistration, Spec, SpecRevision
-from v2kb.rules.evidence_change import Reason, material_change
 from v2kb.rules.states import APPROVED, READY, SpecFacts, spec_state
 
 MAY_BUILD = (APPROVED, READY)
-_CONFIRMED = Flag.objects.filter(confirmed_at__isnull=False, cleared_at__isnull=True)
 
 
 @dataclass(frozen=True)
@@ -123,40 +119,22 @@ def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, .
     citations = (
         Citation.objects.filter(revision__in=list(revisions), kind=Citation.Kind.EVIDENCE, evidence__isnull=False)
         .select_related("revision", "evidence__row__head")
-        .prefetch_related(
-            Prefetch("evidence__row__flags", _CONFIRMED, to_attr="confirmed_flags"),
-            "evidence__row__superseded_by",
-        )
+        .prefetch_related(*standing("evidence__row__"))
     )
     moved: dict[int, list[MovedPin]] = {}
     for citation in citations:
         pinned, row = citation.evidence, citation.evidence.row
-        if reasons := pin_moved(citation, row.head.content):
+        if reasons := pin_reasons(pinned, citation.revision.created_at):
             sentences = tuple(reason.sentence for reason in reasons)
             pin = MovedPin(citation.choice_id, row.code, pinned.number, row.head.number, sentences, row.head.created_at)
             moved.setdefault(citation.revision_id, []).append(pin)
     return {key: tuple(pins) for key, pins in moved.items()}
 
 
-def pin_moved(citation: Citation, content: dict[str, Any], *, superseded: bool = False) -> list[Reason]:
-    """Why a pin no longer holds if its row says `content`. The citation's row comes with `confirmed_flags`."""
-    row, since = citation.evidence.row, citation.revision.created_at
-    newer = any(edge.created_at > since and edge.kind in SUPERSEDING for edge in row.superseded_by.all())
-    return material_change(
-        citation.evidence.content,
-        content,
-        new_superseded=superseded or newer,
-        flag_confirmed=any(flag.confirmed_at > since for flag in row.confirmed_flags),
-    )
-
-
 def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
     """For each change the approved specs that it would make stale, that are stale already, or that hold again."""
     asked = EvidenceRow.objects.filter(pk__in={change.row_id for change in changes}).select_related("head")
-    rows = {
-        row.pk: row
-        for row in asked.prefetch_related(Prefetch("flags", _CONFIRMED, to_attr="confirmed_flags"), "superseded_by")
-    }
+    rows = {row.pk: row for row in asked.prefetch_related(*standing())}
     citations = Citation.objects.filter(
         evidence__row__in=rows,
         revision__approval__isnull=False,
@@ -173,8 +151,9 @@ def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
 
 
 def _effect(citation: Citation, change: RowChange) -> dict[str, Any] | None:
-    now = pin_moved(citation, citation.evidence.row.head.content)
-    then = pin_moved(citation, change.content, superseded=change.superseded)
+    since = citation.revision.created_at
+    now = pin_reasons(citation.evidence, since)
+    then = pin_reasons(citation.evidence, since, content=change.content, superseded=change.superseded)
     if not now and not then:
         return None
     spec = citation.revision.spec
