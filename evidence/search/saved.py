@@ -3,14 +3,17 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.cache import caches
 from django.http import QueryDict
 
-from evidence.models import EvidenceRow, RowFacts, SavedSearch
+from evidence.models import EvidenceChange, EvidenceRow, RowFacts, SavedSearch
 from evidence.search.engine import FACETS, Query, search_rows
 from v2kb.core.errors import Missing, Refusal
+from v2kb.rules.canonical import content_hash
 
 KEPT = ("q", *FACETS, "archived", "view", "for", "m")
 SHOWN_CODES = 12
+DAY_S = 86_400
 
 
 @dataclass(frozen=True)
@@ -46,13 +49,21 @@ def query_string(params: QueryDict) -> str:
 
 
 def saved_searches(user: Any) -> list[SavedView]:
-    """A user's saved searches by name; only those are run in which something can be new."""
+    """A user's saved searches by name, with what is new in each; a fixed number of queries once that is known."""
     searches = list(SavedSearch.objects.filter(user=user))
     if not searches:
         return []
     oldest = min(search.seen for search in searches)
     changed = dict(RowFacts.objects.filter(change__gt=oldest).values_list("row_id", "change"))
-    return [_view(search, changed) for search in searches]
+    if not changed:
+        return [SavedView(search) for search in searches]
+    newest = str(EvidenceChange.objects.values_list("stamp", flat=True).latest("pk"))
+    keys = {search.pk: _key(search, newest) for search in searches}
+    held = caches["process"]
+    news = held.get_many(keys.values())
+    fresh = {keys[search.pk]: _news(search, changed) for search in searches if keys[search.pk] not in news}
+    held.set_many(fresh, DAY_S)
+    return [SavedView(search, *(news | fresh)[keys[search.pk]]) for search in searches]
 
 
 def get_saved(user: Any, pk: int) -> SavedSearch:
@@ -63,14 +74,20 @@ def get_saved(user: Any, pk: int) -> SavedSearch:
     return search
 
 
-def _view(search: SavedSearch, changed: dict[int, int]) -> SavedView:
+def _key(search: SavedSearch, newest: str) -> str:
+    """What is new depends on nothing else, so it is looked for once after each change of the evidence."""
+    return f"saved-search:{content_hash({'query': search.query, 'seen': search.seen, 'newest': newest})}"
+
+
+def _news(search: SavedSearch, changed: dict[int, int]) -> tuple[int, tuple[str, ...], str]:
+    """(number of new rows, codes of the first, why it can't be run)."""
     since = {row_id for row_id, change in changed.items() if change > search.seen}
     if not since:
-        return SavedView(search)
+        return 0, (), ""
     try:
         found = search_rows(Query.of_params(QueryDict(search.query)))
     except Refusal as refusal:
-        return SavedView(search, problem=refusal.message)
+        return 0, (), refusal.message
     new = [row_id for row_id in found.ids.tolist() if row_id in since]
     codes = dict(EvidenceRow.objects.filter(pk__in=new[:SHOWN_CODES]).values_list("pk", "code"))
-    return SavedView(search, len(new), tuple(codes[row_id] for row_id in new[:SHOWN_CODES]))
+    return len(new), tuple(codes[row_id] for row_id in new[:SHOWN_CODES]), ""

@@ -136,6 +136,7 @@ def _page(
             board = board_of(asked.design)
         except Refusal as error:
             refusal = refusal or error
+    lanes = _lanes(board, asked) if board else []
     family = asked.family or next((op["family"] for op in asked.ops if op["slug"] == asked.op), "")
     context: dict[str, Any] = {
         "asked": asked,
@@ -145,8 +146,9 @@ def _page(
         "problems": _problems(refusal),
         "caret": _caret(asked.design.text, refusal),
         "board": board,
-        "lanes": _lanes(board, asked) if board else [],
+        "lanes": lanes,
         "blocking": sum(row.standing.blocks for row in board.rows) if board else 0,
+        "undecided": sum(card["must"] for lane in lanes for card in lane["cards"]),
         "scope": scope_parts(asked.design.scope or {}),
         "families": FAMILIES,
         "family": family,
@@ -194,11 +196,12 @@ def _search_params(asked: _Asked) -> list[tuple[str, str]]:
 
 
 def _lanes(board: Board, asked: _Asked) -> list[dict[str, Any]]:
-    """One lane per verdict: the cards to look at first, then those put aside, by why."""
+    """One lane per verdict: first what blocks, then what else is in scope, then what was put aside, by why."""
     resting = resting_on(row.row.pk for row in board.rows)
     lanes = []
     for verdict in Verdict.values:
         cards = [_card(row, asked, resting) for row in board.of(verdict)]
+        cards.sort(key=lambda card: not card["blocks"])
         lanes.append(
             {
                 "verdict": verdict,

@@ -255,7 +255,11 @@ window.addEventListener("resize", markScrollers);
 // ---- filters: no empty keys in the address; folded away in a narrow window until asked for ----
 document.addEventListener("formdata", (event) => {
   if (!event.target.matches("form.filters, form[data-clean-query]")) return;
-  for (const [name, value] of [...event.formData.entries()]) if (value === "") event.formData.delete(name);
+  for (const name of new Set(event.formData.keys())) {
+    const filled = event.formData.getAll(name).filter((value) => value !== "");
+    event.formData.delete(name);
+    for (const value of filled) event.formData.append(name, value);
+  }
 });
 // A search takes along what was decided below it, so that nothing is lost.
 document.addEventListener("formdata", (event) => {

@@ -374,9 +374,11 @@ FRAME = {
 TABLE: dict[str, Line] = {**REFERENCES, **EVIDENCE, **OPS, **SPECS, **KERNELS, **RUNS, **FRAME}
 # Things of one person: to anybody else they do not exist.
 PRIVATE = {
-    "GET /specs/{code}/draft/", "DELETE /specs/{code}/draft/", "DELETE /saved-searches/{id}/",
-    "POST /saved-searches/{id}/seen/",
-}  # fmt: skip
+    "GET /specs/{code}/draft/": "spec.no_draft",
+    "DELETE /specs/{code}/draft/": "spec.no_draft",
+    "DELETE /saved-searches/{id}/": "evidence.no_saved_search",
+    "POST /saved-searches/{id}/seen/": "evidence.no_saved_search",
+}
 # Policies that refuse strangers of the thing itself, whatever their roles.
 OTHER_CODES = {
     "POST /proposals/{id}/withdraw/": "evidence.not_author",

@@ -40,7 +40,7 @@ def _three_callers(key, world, nobody, api_of, viewer) -> None:
         assert refused["code"] == "api.not_authenticated"
     if line.user not in (ANYONE, PUBLIC):
         refused = api_of(viewer).ask(method, path, body, 404 if key in PRIVATE else 403)
-        assert refused["code"] == ("spec.no_draft" if key in PRIVATE else OTHER_CODES.get(key, "core.role"))
+        assert refused["code"] == PRIVATE.get(key, OTHER_CODES.get(key, "core.role"))
     right = nobody if line.user == PUBLIC else api_of(User.objects.get(username=line.user))
     right.ask(method, path, body, line.status)
 

@@ -71,6 +71,7 @@ def begin() -> SimpleNamespace:
     )  # fmt: skip
     open_draft(onlooker(), spec=w.spec)
     record_search(f.designer(), spec=review.spec, design=Design("zebra"), decisions={})
+    record_search(f.designer(), spec=review.spec, design=Design("zebra"), decisions={})
     references(1)
     references(2)  # so that revision 1 is an old one
     grow(w, 0)
@@ -85,9 +86,9 @@ def begin() -> SimpleNamespace:
 
 def grow(w: SimpleNamespace, number: int) -> None:
     """One more of everything that a page may list."""
+    _searches(w, number)
     _evidence(w, number)
     _specs(w, number)
-    _searches(w, number)
     _kernels(w, number)
     _runs(w, number)
     name = f"w-{number}"
