@@ -15,6 +15,9 @@ class CodeSeries(models.Model):
     prefix = models.CharField(max_length=8, unique=True)
     last = models.PositiveIntegerField(default=0)
 
+    class Meta:
+        verbose_name_plural = "code series"
+
     def __str__(self) -> str:
         return f"{self.prefix}{self.last}"
 
@@ -117,3 +120,6 @@ class Flag(models.Model):
                 fields=["row", "cause"], condition=~models.Q(cause=""), name="one_flag_per_row_and_cause"
             )
         ]
+
+    def __str__(self) -> str:
+        return f"flag {self.pk} on {self.row.code}"
