@@ -42,6 +42,7 @@ def reopened_by(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
             lines += more
     return found
 
+
 # name -> (lever slug) -> list of {"title", "url", "state"}: what adopts a lever or one below it
 RESTING: Registry[Callable[[str], list[dict[str, Any]]]] = Registry()
 

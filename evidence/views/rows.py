@@ -1,7 +1,5 @@
 """Pages of rows: one row, one revision with a diff, and what is done to a row."""
 
-from typing import Any
-
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST

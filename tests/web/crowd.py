@@ -71,7 +71,6 @@ def begin() -> SimpleNamespace:
     )  # fmt: skip
     open_draft(onlooker(), spec=w.spec)
     record_search(f.designer(), spec=review.spec, design=Design("zebra"), decisions={})
-    record_search(f.designer(), spec=review.spec, design=Design("zebra"), decisions={})
     references(1)
     references(2)  # so that revision 1 is an old one
     grow(w, 0)

@@ -103,11 +103,13 @@ NO_PAGE = {
     "kernels:spec_rebase", "kernels:spec_discard", "kernels:spec_gate_store", "kernels:spec_submit",
     "kernels:spec_comment", "kernels:spec_position", "kernels:spec_sign", "kernels:spec_close", "kernels:anchor_stale",
     "kernels:run_cancel", "evidence:number_preview", "evidence:proposal_accept", "evidence:proposal_reject",
-    "evidence:proposal_withdraw", "evidence:import_job_apply", "evidence:import_job_cancel", "evidence:export", "evidence:proposal_recuse", "evidence:proposal_claim", "evidence:proposal_bulk",
-    "evidence:row_bounds", "evidence:row_watch", "evidence:watched_seen", "evidence:alias_add", "evidence:alias_remove", "evidence:lever_archive",
-    "evidence:lever_restore", "evidence:row_flag", "evidence:flag_confirm", "evidence:flag_clear",
-    "evidence:row_archive", "evidence:search_save", "evidence:search_delete", "evidence:search_seen", "evidence:row_restore", "evidence:row_supersede", "references:document_archive",
-    "references:document_restore", "references:import_discard",
+    "evidence:proposal_withdraw", "evidence:import_job_apply", "evidence:import_job_cancel", "evidence:export",
+    "evidence:proposal_recuse", "evidence:proposal_claim", "evidence:proposal_bulk", "evidence:row_bounds",
+    "evidence:row_watch", "evidence:watched_seen", "evidence:alias_add", "evidence:alias_remove",
+    "evidence:lever_archive", "evidence:lever_restore", "evidence:row_flag", "evidence:flag_confirm",
+    "evidence:flag_clear", "evidence:row_archive", "evidence:search_save", "evidence:search_delete",
+    "evidence:search_seen", "evidence:row_restore", "evidence:row_supersede", "references:document_archive",
+    "references:document_restore", "references:import_discard", "evidence:lever_merge",
 }  # fmt: skip
 
 
