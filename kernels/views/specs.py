@@ -37,12 +37,14 @@ def spec_list(request: HttpRequest) -> HttpResponse:
         found = found.filter(title__icontains=query) | found.filter(code__iexact=query)
     if request.GET.get("op"):
         found = found.filter(ops__slug=request.GET["op"])
-    page = page_of(request, found)
-    statuses = spec_statuses(page.object_list)
-    rows = [{"spec": spec, "status": statuses[spec.pk]} for spec in page.object_list]
     wanted = request.GET.get("state", "")
-    if wanted:
-        rows = [row for row in rows if row["status"].state == wanted]
+    if wanted:  # a state is derived, so all are looked at before the page is cut
+        statuses = spec_statuses(found)
+        page = page_of(request, [spec for spec in found if statuses[spec.pk].state == wanted])
+    else:
+        page = page_of(request, found)
+        statuses = spec_statuses(page.object_list)
+    rows = [{"spec": spec, "status": statuses[spec.pk]} for spec in page.object_list]
     context = {"page": page, "rows": rows, "query": query, "states": SPEC_STATES, "wanted": wanted}
     return render_part_or_page(request, "kernels/spec_list.html", context, part="list")
 

@@ -84,9 +84,10 @@ def ready(**changes):
     [
         ({}, "verdict-ready", "every anchor pinned"),
         ({"anchor_states": ("PINNED", "STALE")}, "approved to build", "1 of 2 anchors not pinned"),
-        ({"anchor_states": ("UNVERIFIED",)}, "approved to build", "1 of 1 anchors not pinned"),
+        ({"anchor_states": ("UNVERIFIED",)}, "approved to build", "1 anchor not pinned"),
         ({"anchor_states": ()}, "approved to build", "no anchor"),
         ({"sealed": 1}, "approved to build", "1 of 2 predictions not sealed"),
+        ({"sealed": 0}, "approved to build", "2 predictions not sealed"),
         ({"registrations": 0, "sealed": 0}, "approved to build", "no prediction"),
         ({"moved_pins": ("D3", "W1")}, "stale", "D3, W1"),
         ({"approved_revision": ""}, "in review", "waits for review"),

@@ -269,3 +269,20 @@ def test_the_gate_page_keeps_an_answer_once(client, forms_world, make_user):
     said = [client.post(store, follow=True).content.decode() for _ in range(3)]
     assert forms_world["revision"].gate_results.count() == 1
     assert ["its newest stored result says" in page for page in said] == [False, True, True]
+
+
+def test_the_list_of_specs_finds_a_state_on_later_pages_and_links_titles(client, forms_world):
+    spec = forms_world["spec"]
+    Spec.objects.bulk_create(
+        Spec(code=f"S{number}", title=f"Draft {number}", created_by=spec.created_by) for number in range(100, 160)
+    )
+    page = client.get(reverse("kernels:spec_list"), {"state": "in review"}).content.decode()
+    assert re.search(rf'<a href="{spec.get_absolute_url()}">{spec.title}</a>', page)
+    assert "Draft 1" not in page
+    drafts = client.get(reverse("kernels:spec_list"), {"state": "draft", "page": "2"}).content.decode()
+    assert "51–60 of 60" in drafts
+
+
+def test_home_links_the_titles_of_new_evidence(client, forms_world):
+    row = forms_world["row"]
+    assert f'<a href="{row.get_absolute_url()}">{row.head.title}</a>' in client.get(reverse("home")).content.decode()

@@ -27,8 +27,8 @@ def render_part_or_page(
     return response
 
 
-def page_of(request: HttpRequest, queryset: QuerySet, size: int = PAGE_SIZE) -> Page:
-    """The page of `queryset` that `?page=` names; a wrong number gives the nearest page that exists."""
+def page_of(request: HttpRequest, queryset: QuerySet | Sequence[Any], size: int = PAGE_SIZE) -> Page:
+    """The page of `queryset`, or of a list, that `?page=` names; a wrong number gives the nearest page that exists."""
     paginator = Paginator(queryset, size)
     try:
         return paginator.page(request.GET.get("page", 1))

@@ -130,6 +130,13 @@ def spec_state(facts: SpecFacts) -> SpecState:
     return SpecState(DRAFT, why)
 
 
+def _share(count: int, total: int, noun: str) -> str:
+    """Return "1 anchor", "2 anchors" or "1 of 2 anchors"."""
+    if count == total:
+        return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"{count} of {total} {noun}s"
+
+
 def _approved_state(facts: SpecFacts) -> SpecState:
     """Tell approved to build, verdict-ready and stale apart."""
     if facts.moved_pins:
@@ -138,12 +145,12 @@ def _approved_state(facts: SpecFacts) -> SpecState:
     if not facts.registrations:
         missing.append("no prediction to judge")
     elif facts.sealed < facts.registrations:
-        missing.append(f"{facts.registrations - facts.sealed} of {facts.registrations} predictions not sealed")
+        missing.append(f"{_share(facts.registrations - facts.sealed, facts.registrations, 'prediction')} not sealed")
     loose = [state for state in facts.anchor_states if state != "PINNED"]
     if not facts.anchor_states:
         missing.append("no anchor")
     elif loose:
-        missing.append(f"{len(loose)} of {len(facts.anchor_states)} anchors not pinned")
+        missing.append(f"{_share(len(loose), len(facts.anchor_states), 'anchor')} not pinned")
     if missing:
         return SpecState(APPROVED, f"Approved to build; for a verdict: {', '.join(missing)}.")
     return SpecState(READY, "Approved, every anchor pinned, every prediction sealed.")
