@@ -29,10 +29,9 @@ def spec_counts(row_ids: Iterable[int]) -> dict[int, int]:
 def ops_to_design() -> list[dict[str, Any]]:
     """Ops with the scope of their newest contract: {"slug", "title", "scope", "family"}."""
     ops = Op.objects.filter(archived_at__isnull=True, head__isnull=False)
-    fields = ops.order_by("title").values_list("slug", "title", "head__content", "head__family")
+    fields = ops.order_by("title").values_list("slug", "title", "head__content__scope", "head__family")
     return [
-        {"slug": slug, "title": title, "scope": content.get("scope", {}), "family": family}
-        for slug, title, content, family in fields
+        {"slug": slug, "title": title, "scope": scope or {}, "family": family} for slug, title, scope, family in fields
     ]
 
 

@@ -24,6 +24,7 @@ from kernels.models import (
     Position,
     PreRegistration,
     RunResult,
+    SearchReceipt,
     Spec,
     SpecRevision,
 )
@@ -80,6 +81,13 @@ def _hashed_contents() -> Iterator[Fault]:
             wrong = _differs(row.content_hash, lambda row=row: content_hash(row.content))
             if wrong:
                 yield Fault(kind, str(row), wrong)
+
+
+def _receipts() -> Iterator[Fault]:
+    for receipt in SearchReceipt.objects.select_related("spec").order_by("pk").iterator(CHUNK):
+        wrong = _differs(receipt.content_hash, lambda r=receipt: content_hash({**r.content, "change": r.change}))
+        if wrong:
+            yield Fault("search receipt", str(receipt), wrong)
 
 
 def _references() -> Iterator[Fault]:
@@ -302,6 +310,7 @@ def _activity() -> Iterator[Fault]:
 
 CHECKS = (
     _hashed_contents,
+    _receipts,
     _references,
     _files,
     _results,

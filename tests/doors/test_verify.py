@@ -67,6 +67,7 @@ def edited(table: str, column: str, change) -> tuple[str, str]:
         ("evidence_evidencerevision", "content", lambda c: c.update(verdict="WIN"), "evidence revision"),
         ("kernels_opcontract", "content", lambda c: c["tolerance"].update(rel_max="0.9"), "op contract"),
         ("kernels_specrevision", "content", lambda c: c["choices"][0].update(rationale="other"), "spec revision"),
+        ("kernels_searchreceipt", "content", lambda c: c["rows"].clear(), "search receipt"),
         ("kernels_gateresult", "inputs", lambda c: c["context"].update(authors=[]), "gate result"),
         ("kernels_gateresult", "lines", lambda c: c[0].update(status="SATISFIED", message="fine"), "gate result"),
         ("kernels_preregistration", "content", lambda c: c.update(kill_percent="0"), "pre-registration"),
