@@ -16,8 +16,9 @@ BATCH = 500
 
 
 class Kind(IntEnum):
-    """What a search entry stands for. Numbers are stored: never change one."""
+    """What a search entry stands for. Numbers are stored: never change one. EVERYTHING is for asking alone."""
 
+    EVERYTHING = 0
     ROW = 1
     SECTION = 2
     FAMILY = 3
@@ -34,7 +35,8 @@ class Kind(IntEnum):
     @property
     def ids(self) -> tuple[int, int]:
         """The first and last entry id of this kind."""
-        return self.entry_id(0), self.entry_id((1 << KIND_BITS) - 1)
+        last = max(Kind) if self is Kind.EVERYTHING else self
+        return self.entry_id(0), last.entry_id((1 << KIND_BITS) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,8 @@ class Hit:
 def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = ()) -> list[Hit]:
     """The best `limit` things of a kind: `exact` ones (id, why) first, then those with every word, then guesses.
 
-    Fields of the query language are of rows alone, so a query with fields finds nothing. Raises QueryError.
+    A word is a typing error when nothing of any kind holds it. Fields of the query language are of rows alone, so a
+    query with fields finds nothing. Raises QueryError.
     """
     parsed = parse_query(query)
     if not parsed.wanted or parsed.filters:
@@ -45,7 +46,7 @@ def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = 
     found |= {pk: found.get(pk, "") for pk in _every_word(backend, kind, parsed.wanted, parsed)}
     sure = set(found)
     if len(found) < ENOUGH:
-        texts, corrections = mend(backend, kind, parsed.wanted)
+        texts, corrections = mend(backend, Kind.EVERYTHING, parsed.wanted)
         if corrections:
             said = ", ".join(f"{typed} read as {known}" for typed, known in corrections)
             found |= {pk: found.get(pk, said) for pk in _every_word(backend, kind, texts, parsed)}

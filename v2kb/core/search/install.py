@@ -113,8 +113,8 @@ def rebuild_full_text(using: str = "default") -> None:
         if connection.vendor == "sqlite":
             _rebuild_sqlite(cursor)
         else:
-            cursor.execute("REINDEX INDEX core_search_vector")
-            cursor.execute("REINDEX INDEX core_search_word_trigrams")
+            cursor.execute(f"REINDEX TABLE {ENTRY}")
+            cursor.execute(f"REINDEX TABLE {WORD}")
 
 
 def _rebuild_sqlite(cursor) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from v2kb.core.search.backends import SearchIndex
 from v2kb.core.search.entries import Kind
-from v2kb.core.search.expression import expression_of, of_word
+from v2kb.core.search.expression import any_of, expression_of, of_word
 from v2kb.rules.search_query import Text
 from v2kb.rules.search_words import Word, words
 
@@ -32,9 +32,9 @@ def _mended(backend: SearchIndex, kind: Kind, word: Word) -> tuple[Word, ...]:
         found = words(known)
         if found and len(backend.match(kind, of_word(found[0]))):
             return (found[0],)
-    for place in range(2, len(word.whole) - 1):
-        pair = tuple(words(f"{word.whole[:place]} {word.whole[place:]}"))
-        phrase = expression_of([Text(pair, phrase=True)])
-        if len(pair) == 2 and phrase is not None and len(backend.match(kind, phrase)):
-            return pair
-    return ()
+    pairs = [tuple(words(f"{word.whole[:place]} {word.whole[place:]}")) for place in range(2, len(word.whole) - 1)]
+    phrases = [Text(pair, phrase=True) for pair in pairs if len(pair) == 2]
+    together = any_of(phrases)
+    if together is None or not len(backend.match(kind, together)):
+        return ()
+    return next(phrase.words for phrase in phrases if len(backend.match(kind, expression_of([phrase]))))
