@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from evidence.families import lever_families
 from evidence.models import EvidenceRevision, EvidenceRow, Lever, LeverAlias, Proposal
 from evidence.search import Query, hits_of, search_rows
 from evidence.services.facts import refresh_facts, row_documents, rows_with_other_facts
@@ -44,8 +45,9 @@ def follow_proposals(proposals: list[Proposal]) -> None:
 
 
 def follow_levers(levers: list[Lever]) -> None:
-    """Rows are also found by their lever's names."""
-    heads = EvidenceRevision.objects.filter(lever__in=levers, head_of__isnull=False)
+    """Rows are also found by their lever's names, and by those of a lever that was merged with it."""
+    mine = lever_families().merged_with(lever.pk for lever in levers)
+    heads = EvidenceRevision.objects.filter(lever__in=mine, head_of__isnull=False)
     refresh_facts(heads.values_list("row_id", flat=True))
     LEVERS.refresh(lever.pk for lever in levers)
 
