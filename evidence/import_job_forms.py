@@ -33,11 +33,11 @@ class UploadForm(forms.Form):
 
 def meanings() -> list[tuple[str, Any]]:
     """What a word of the verdict column can mean, in groups."""
-    causes = [(f"{ROW}:{DEAD}:{cause.slug}", f"{DEAD}, {cause.label}") for cause in CAUSE_CLASSES.values()]
-    rows = [(f"{ROW}:{word}:", f"{word}, no cause class" if word == DEAD else word) for word in VERDICTS]
+    causes = [(f"{ROW}:{DEAD}:{cause.slug}", f"row: {DEAD}, {cause.label}") for cause in CAUSE_CLASSES.values()]
+    rows = [(f"{ROW}:{word}:", f"row: {word}, no cause class" if word == DEAD else f"row: {word}") for word in VERDICTS]
     return [
         ("", "Not said yet"),
-        ("Line of the experiment history", [(f"{ENTRY}:{word}:", word) for word in HISTORY_VERDICTS]),
+        ("Line of the experiment history", [(f"{ENTRY}:{word}:", f"history: {word}") for word in HISTORY_VERDICTS]),
         ("Row of evidence", [*rows, *causes]),
         ("Neither", [(f"{SKIP}::", "Leave these lines out")]),
     ]

@@ -37,15 +37,19 @@ def log_of(job: ImportJob) -> str:
 # --- one batch ---
 
 
-def check_batch(job: ImportJob, batch: Sequence[tuple[int, Record]]) -> int:
-    """Read a batch of (number, record) and store what each says. Returns how many were read."""
+def read_batch(job: ImportJob, batch: Sequence[tuple[int, Record]]) -> list[tuple[int, Record, ReadLine]]:
+    """What a batch of (number, record) says under the mapping."""
     header, mapping = job.profile["header"], job.mapping
-    read = [(number, record, read_line(record, header, mapping)) for number, record in batch]
+    return [(number, record, read_line(record, header, mapping)) for number, record in batch]
+
+
+def check_batch(job: ImportJob, read: Sequence[tuple[int, Record, ReadLine]]) -> int:
+    """Compare what was read with what is stored, and keep it. Returns how many lines."""
     lines = {number: _line(job, number, record, one) for number, record, one in read}
     _check_entries(job, [(lines[number], one) for number, _, one in read if one.kind == ENTRY and not one.problems])
     _check_rows(job, [(lines[number], one) for number, _, one in read if one.kind == ROW and not one.problems])
     ImportLine.objects.bulk_create(lines.values())
-    return len(batch)
+    return len(read)
 
 
 def _line(job: ImportJob, number: int, record: Record, one: ReadLine) -> ImportLine:

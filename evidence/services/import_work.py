@@ -25,7 +25,7 @@ from evidence.importers.texts import NoText, encoding_of, lines_of
 from evidence.models import ImportJob, ImportLine, ImportMapping
 from evidence.policies import require_curator
 from evidence.services.import_apply import apply_batch, apply_map
-from evidence.services.import_check import check_batch, check_map, finish_check
+from evidence.services.import_check import check_batch, check_map, finish_check, read_batch
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
@@ -175,9 +175,9 @@ def _check(actor: Actor, job: ImportJob, stop: Callable[[], bool]) -> None:
         return
     records = islice(enumerate(_records(job, _layout(job)), start=1), job.cursor, None)
     while batch := list(islice(records, BATCH)):
-        if stop() or not import_batch(
-            actor, job.pk, phase=State.CHECKING, work=lambda stored, batch=batch: check_batch(stored, batch)
-        ):
+        read = read_batch(job, batch)
+        work = lambda stored, read=read: check_batch(stored, read)  # noqa: E731
+        if stop() or not import_batch(actor, job.pk, phase=State.CHECKING, work=work):
             return
     import_batch(actor, job.pk, phase=State.CHECKING, work=finish_check, over=State.CHECKED)
 
