@@ -3,7 +3,9 @@
 from django.apps import apps
 from django.contrib import admin
 
-from v2kb.core.admin import ReadOnlyAdmin
+from v2kb.core.guarded_admin import ReadOnlyAdmin
+
+WHY = "It changes on the pages of ops, specs, kernels and runs, where the rules judge it."
 
 LISTS: dict[str, dict[str, list[str]]] = {
     "op": {"list_display": ["slug", "title", "archived_at"], "search_fields": ["slug", "title"]},
@@ -19,27 +21,40 @@ LISTS: dict[str, dict[str, list[str]]] = {
         "search_fields": ["spec__code", "content_hash"],
     },
     "gateresult": {
+        "search_fields": ["revision__spec__code", "content_hash"],
         "list_display": ["revision", "passed", "gate_version", "content_hash", "created_at"],
         "list_filter": ["passed"],
         "list_select_related": ["revision__spec"],
     },
     "approval": {
+        "search_fields": ["revision__spec__code", "revision_hash", "approver__username"],
         "list_display": ["revision", "approver", "revision_hash", "at"],
         "list_select_related": ["revision__spec", "approver"],
     },
     "position": {
+        "search_fields": ["revision__spec__code", "user__username"],
         "list_display": ["revision", "user", "aspect", "position", "at"],
         "list_filter": ["aspect", "position"],
         "list_select_related": ["revision__spec", "user"],
     },
-    "kernel": {"list_display": ["slug", "title", "op", "basis"], "list_select_related": ["op"]},
+    "kernel": {
+        "list_display": ["slug", "title", "op", "basis"],
+        "list_filter": ["basis"],
+        "list_select_related": ["op"],
+        "search_fields": ["slug", "title", "op__slug"],
+    },
     "kernelversion": {
         "list_display": ["kernel", "number", "digest", "author", "created_at"],
         "list_select_related": ["kernel", "author"],
         "search_fields": ["kernel__slug", "digest"],
     },
     "fileblob": {"fields": ["sha256", "size_bytes"], "list_display": ["sha256", "size_bytes"]},
-    "anchor": {"list_display": ["name", "op", "state", "machine"], "list_select_related": ["op"]},
+    "anchor": {
+        "list_display": ["name", "op", "state", "machine"],
+        "list_filter": ["state"],
+        "list_select_related": ["op"],
+        "search_fields": ["name", "op__slug"],
+    },
     "run": {
         "list_display": ["public_id", "kind", "state", "outcome", "queue", "submitted_by", "submitted_at"],
         "list_filter": ["kind", "state", "outcome"],
@@ -52,11 +67,12 @@ LISTS: dict[str, dict[str, list[str]]] = {
         "list_select_related": ["run", "worker"],
     },
     "judgement": {
+        "search_fields": ["run__public_id"],
         "list_display": ["run", "judgement", "grade", "disposition", "created_at"],
         "list_filter": ["judgement", "grade"],
         "list_select_related": ["run"],
     },
-    "worker": {"list_display": ["name", "queue", "last_seen"], "list_filter": ["queue"]},
+    "worker": {"list_display": ["name", "queue", "last_seen"], "list_filter": ["queue"], "search_fields": ["name"]},
 }
 
 # Every model, so that none is forgotten; `fields` leaves out key hashes and raw bytes, a job its seed secret.
@@ -64,5 +80,10 @@ LISTS["run"]["exclude"] = ["job"]
 for model in apps.get_app_config("kernels").get_models():
     if not model._meta.auto_created:
         admin.site.register(
-            model, type(f"{model.__name__}Admin", (ReadOnlyAdmin,), LISTS.get(model._meta.model_name, {}))
+            model,
+            type(
+                f"{model.__name__}Admin",
+                (ReadOnlyAdmin,),
+                {"why_read_only": WHY, **LISTS.get(model._meta.model_name, {})},
+            ),
         )

@@ -15,6 +15,7 @@ pytestmark = pytest.mark.django_db
 WRITABLE = {
     "core.User": "users are managed here; each change leaves an activity line",
     "evidence.Lever": "its form calls the services on levers",
+    "evidence.Term": "its form calls the services on terms",
     "axes.AccessAttempt": "deleting one lets a locked-out user try again; no domain data",
     "axes.AccessFailureLog": "a log of the sign-in guard; no domain data",
     "axes.AccessLog": "a log of the sign-in guard; no domain data",

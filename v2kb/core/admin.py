@@ -7,10 +7,12 @@ from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group
 from django.db import transaction
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from knox.models import AuthToken
 
 from v2kb.core.actor import actor_from_request
+from v2kb.core.guarded_admin import ReadOnlyAdmin, activity_url
 from v2kb.core.models import Activity, User
 from v2kb.core.policies import has_role
 from v2kb.core.services import note_password_issued, note_user_edit, user_facts
@@ -20,31 +22,17 @@ admin.site.unregister(Group)
 admin.site.unregister(AuthToken)
 
 
-class ReadOnlyAdmin(admin.ModelAdmin):
-    """Lists and shows to staff; nobody adds, changes or deletes here, superusers neither."""
-
-    def has_module_permission(self, request: HttpRequest) -> bool:
-        return request.user.is_active and request.user.is_staff
-
-    def has_view_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return request.user.is_active and request.user.is_staff
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        return False
-
-
 @admin.register(Activity)
 class ActivityAdmin(ReadOnlyAdmin):
     list_display = ["at", "actor_name", "channel", "verb", "object_label", "summary"]
-    list_filter = ["channel", "actor_kind"]
+    list_filter = ["channel", "actor_kind", "object_type"]
     search_fields = ["actor_name", "object_label", "summary", "request_id"]
     date_hierarchy = "at"
+    why_read_only = "Each change leaves a line here; the lines are chained by their hashes and never change."
+
+    def lookup_allowed(self, lookup: str, value: str, request: HttpRequest) -> bool:
+        """An object's page links to the lines about it."""
+        return lookup in ("object_type", "object_id") or super().lookup_allowed(lookup, value, request)
 
 
 @admin.register(User)
@@ -84,6 +72,13 @@ class PeopleAdmin(UserAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False  # what a user did stays under the name; make them inactive instead
+
+    def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
+        """What happened to a user is in the activity log."""
+        obj = self.get_object(request, object_id)
+        if obj is None or not self._may(request):
+            raise Http404
+        return redirect(activity_url(obj))
 
     def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[forms.ModelForm]:
         form = super().get_form(request, obj, **kwargs)
