@@ -25,6 +25,7 @@ from v2kb.rules.search_query import MAX_CHARS
 
 LANE_SIZE = 60
 FACET_SIZE = 12
+FACET_MOST = 100
 EXAMPLES = (
     ("D3", "one row by its code"),
     ("cp.async qkv_a", "rows that hold both; spelling does not matter: cpasync, cp async"),
@@ -151,11 +152,12 @@ def _filter_groups(query: Query, found: Found) -> list[dict[str, Any]]:
         options = found.facets[name]
         # What is in use stays in sight; the rest of a long facet folds.
         first = [option for place, option in enumerate(options) if place < FACET_SIZE or option.checked]
-        rest = [option for option in options if option not in first]
+        rest = [option for option in options[FACET_SIZE:FACET_MOST] if not option.checked]
         if len(rest) == 1:
             first, rest = options, []
         if options:
-            groups.append({"name": name, "label": LABELS[name], "options": first, "rest": rest, "size": len(options)})
+            group = {"name": name, "label": LABELS[name], "options": first, "rest": rest, "size": len(options)}
+            groups.append({**group, "more": max(0, len(options) - FACET_MOST)})
     archived = {"value": "1", "label": "archived rows", "count": None, "checked": query.archived}
     return [*groups, {"name": "archived", "label": "Show", "options": [archived], "rest": []}]
 

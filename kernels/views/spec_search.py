@@ -30,6 +30,8 @@ from v2kb.rules.spec_document import FAMILIES
 TYPED = ("arch", "dtype", "m")
 """Dimensions of the scope with a field of their own; an address may name the others too."""
 MAX_LEVERS = 12
+MAX_OFFERED = 1000
+"""Levers that the field offers; any other name can be typed."""
 MAX_FIELD = 100
 
 
@@ -152,7 +154,7 @@ def _page(
         "scope": scope_parts(asked.design.scope or {}),
         "families": FAMILIES,
         "family": family,
-        "all_levers": Lever.objects.filter(archived_at__isnull=True),
+        "all_levers": Lever.objects.filter(archived_at__isnull=True)[:MAX_OFFERED],
         "near": near_levers(" ".join([*asked.unknown, asked.design.text])) if board is None or not board.rows else [],
         "max_chars": MAX_CHARS,
         "kept": _search_params(asked),

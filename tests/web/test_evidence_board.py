@@ -6,6 +6,7 @@ import pytest
 from django.test import Client
 
 from evidence.models import SavedSearch
+from evidence.views import board
 from evidence.views.board import FACET_SIZE
 from kernels.models import Spec
 from tests import factories as f
@@ -58,6 +59,17 @@ def test_long_facets_fold_and_what_is_in_use_stays_in_sight(designer):
     assert page.index("Show all") < page.index(last)
     picked = text_of(designer.get("/evidence/", {"lever": f"lever-{FACET_SIZE + 3:02}"}))
     assert picked.index(last) < picked.index("Show all")
+
+
+def test_a_facet_with_very_many_values_says_how_to_name_the_others(designer, monkeypatch):
+    monkeypatch.setattr(board, "FACET_MOST", FACET_SIZE + 2)
+    for number in range(FACET_SIZE + 4):
+        f.evidence_row(lever=f"lever-{number:02}", title=f"Row {number}")
+    page = text_of(designer.get("/evidence/"))
+    assert f"Show more of {FACET_SIZE + 4}" in page
+    assert "2 more: type <code>lever:</code>" in page
+    assert f'value="lever-{FACET_SIZE + 1:02}"' in page
+    assert f'value="lever-{FACET_SIZE + 2:02}"' not in page
 
 
 def test_titles_are_links_and_one_is_one(sample, designer):
