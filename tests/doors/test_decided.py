@@ -5,6 +5,7 @@ from django.db import DatabaseError, transaction
 
 from evidence.models import EvidenceRow, Proposal
 from evidence.services.decisions import accept_proposal
+from evidence.services.merging import propose_merge
 from evidence.services.proposals import propose_change
 from kernels.models import Anchor, Op, Run, Spec
 from tests import factories as f
@@ -49,6 +50,15 @@ def test_an_accepted_proposal_keeps_its_content_and_every_proposal_its_author(wo
     assert still_open.update(content={**proposal.content, "title": "Renamed"}) == 1
     assert accept_proposal(f.curator(), proposal.pk).state == "open"
     assert code_of(lambda: still_open.update(content=proposal.content)) == "database.proposal_decided"
+
+
+def test_a_merge_or_revert_stays_what_it_is(world):
+    row, other = f.evidence_row(f.DEAD, title="One"), f.evidence_row(f.DEAD, title="Its twin")
+    merge = propose_merge(f.actor("prue"), into=row.code, taken=other.code, reason="twins")
+    found = Proposal.objects.filter(pk=merge.pk)
+    assert code_of(lambda: found.update(merges=None)) == "database.proposal_decided"
+    assert code_of(lambda: found.update(merges=row.head)) == "database.proposal_decided"
+    assert code_of(lambda: found.update(reverts_to=row.head)) == "database.proposal_decided"
 
 
 def test_a_run_that_is_over_keeps_its_outcome_and_a_pinned_anchor_its_values(world):
