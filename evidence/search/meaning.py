@@ -12,16 +12,16 @@ from v2kb.core.encoder import EncoderAway, encode, is_on
 
 NEAREST = 8
 LEAST_COSINE = 0.35
-CHUNK = 2000
+CHUNK = 1000
 
 
 @dataclass(frozen=True)
 class Vectors:
-    """All vectors of one model: `ids` (n,), `matrix` (n, width) float32 of unit length."""
+    """All vectors of one model: `ids` (n,), `matrix` (n, width) of unit length, in half precision as stored."""
 
     mark: tuple = ()
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float16))
 
 
 _lock = threading.Lock()
@@ -34,7 +34,9 @@ def nearest(text: str) -> list[tuple[int, float]]:
     held = _vectors(model)
     if not len(held.ids):
         return []
-    cosines = held.matrix @ np.frombuffer(vector, np.float32)
+    wanted = np.frombuffer(vector, np.float32)
+    parts = range(0, len(held.ids), CHUNK)
+    cosines = np.concatenate([held.matrix[part : part + CHUNK].astype(np.float32) @ wanted for part in parts])
     best = np.argsort(-cosines)[:NEAREST]
     return [(int(held.ids[place]), float(cosines[place])) for place in best if cosines[place] >= LEAST_COSINE]
 
@@ -58,11 +60,11 @@ def _vectors(model: str) -> Vectors:
         mark = (model, found["count"], found["change"], stamp)
         if _held.mark != mark:
             lines = RowVector.objects.filter(model=model).order_by("pk").values_list("pk", "vector")
-            ids, parts = [], []
+            ids, joined = [], bytearray()
             for row_id, vector in lines.iterator(chunk_size=CHUNK):
                 ids.append(row_id)
-                parts.append(np.frombuffer(vector, "<f2"))
-            matrix = np.stack(parts).astype(np.float32) if parts else np.zeros((0, 0), np.float32)
+                joined += vector
+            matrix = np.frombuffer(joined, "<f2").reshape(len(ids), -1) if ids else Vectors().matrix
             _held = Vectors(mark, np.array(ids, np.int64), matrix)
         return _held
 

@@ -73,14 +73,12 @@ class SqliteIndex(SearchIndex):
     ranked_at_most = 2000
 
     def match(self, kind, wanted, unwanted=None, *, titles=False):
-        asked = self.render(wanted) if not titles else f"title : ({self.render(wanted, columns='')})"
+        table = "core_search_title_fts" if titles else "core_search_fts"
+        asked = self.render(wanted, columns=not titles)
         if unwanted is not None:
-            asked = f"({asked}) NOT ({self.render(unwanted)})"
+            asked = f"({asked}) NOT ({self.render(unwanted, columns=not titles)})"
         first, last = kind.ids
-        sql = (
-            "SELECT group_concat(rowid - %s) FROM core_search_fts WHERE core_search_fts MATCH %s"
-            " AND rowid BETWEEN %s AND %s"
-        )
+        sql = f"SELECT group_concat(rowid - %s) FROM {table} WHERE {table} MATCH %s AND rowid BETWEEN %s AND %s"
         found = self._rows(sql, [first, asked, first, last])[0][0]
         return np.fromstring(found or "", dtype=np.int64, sep=",")
 
@@ -104,11 +102,11 @@ class SqliteIndex(SearchIndex):
         )
         return [found for (found,) in self._rows(sql, [asked, len(word) + 1, len(word) + 5, WORD_CANDIDATES])]
 
-    def render(self, wanted: Expression, columns: str = "{title body} : ") -> str:
+    def render(self, wanted: Expression, columns: bool = True) -> str:
         """FTS5's query text. Tokens hold letters, digits and underscores alone, so quoting them is safe."""
         match wanted:
             case Phrase(atoms, prefix):
-                return f'{columns}"{" ".join(atoms)}"{" *" if prefix else ""}'
+                return f'{"{title body} : " if columns else ""}"{" ".join(atoms)}"{" *" if prefix else ""}'
             case Whole(token, prefix):
                 return f'{"whole : " if columns else ""}"{token}"{" *" if prefix else ""}'
             case All(parts):

@@ -4,20 +4,24 @@ from django.db import connections
 
 ENTRY, WORD = "core_searchentry", "core_searchword"
 
+_CONTENT = (
+    f"content='{ENTRY}', content_rowid='id', prefix='3 5', tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\""
+)
 SQLITE = (
-    """
-    CREATE VIRTUAL TABLE IF NOT EXISTS core_search_fts USING fts5(
-      title, body, whole, content='core_searchentry', content_rowid='id', prefix='3 5',
-      tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
-    )
-    """,
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS core_search_fts USING fts5(title, body, whole, {_CONTENT})",
+    # Titles once more: asked for its titles alone, the index above reads the places of a word in all texts.
+    f"CREATE VIRTUAL TABLE IF NOT EXISTS core_search_title_fts USING fts5(title, {_CONTENT})",
     "CREATE VIRTUAL TABLE IF NOT EXISTS core_search_word_fts USING fts5(word, tokenize='trigram')",
 )
-_COLUMNS = ("title", "body", "whole")
-_NEW = ", ".join(f"NEW.{name}" for name in _COLUMNS)
-_OLD = ", ".join(f"OLD.{name}" for name in _COLUMNS)
-_FORGET = f"INSERT INTO core_search_fts (core_search_fts, rowid, title, body, whole) VALUES ('delete', OLD.id, {_OLD});"
-_STORE = f"INSERT INTO core_search_fts (rowid, title, body, whole) VALUES (NEW.id, {_NEW});"
+_FORGET = """
+    INSERT INTO core_search_fts (core_search_fts, rowid, title, body, whole)
+      VALUES ('delete', OLD.id, OLD.title, OLD.body, OLD.whole);
+    INSERT INTO core_search_title_fts (core_search_title_fts, rowid, title) VALUES ('delete', OLD.id, OLD.title);
+"""
+_STORE = """
+    INSERT INTO core_search_fts (rowid, title, body, whole) VALUES (NEW.id, NEW.title, NEW.body, NEW.whole);
+    INSERT INTO core_search_title_fts (rowid, title) VALUES (NEW.id, NEW.title);
+"""
 SQLITE_TRIGGERS = {
     "core_search_put": f"AFTER INSERT ON {ENTRY} BEGIN {_STORE} END",
     "core_search_drop": f"AFTER DELETE ON {ENTRY} BEGIN {_FORGET} END",
