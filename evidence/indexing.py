@@ -7,9 +7,8 @@ from evidence.models import EvidenceRevision, EvidenceRow, Lever, LeverAlias, Pr
 from evidence.search import Query, hits_of, search_rows
 from evidence.services.facts import refresh_facts, row_documents, rows_with_other_facts
 from v2kb.core.registry import SEARCHES, follow
-from v2kb.core.search import INDEXED, Document, Indexed, Kind, find, shown
+from v2kb.core.search import INDEXED, Document, Hit, Indexed, Kind, find, shown
 from v2kb.rules.names import lever_key
-from v2kb.rules.search_marks import snippet
 from v2kb.rules.search_words import words
 
 
@@ -60,14 +59,13 @@ def find_rows(query: str, limit: int) -> list[dict[str, Any]]:
     wanted = [word for text in found.query.wanted for word in text.words]
     wanted += [word for _, known in found.corrections for word in words(known)]
     return [
-        {
-            "title": f"{hit.code} {hit.row.head.title}",
-            "url": hit.row.get_absolute_url(),
-            "snippet": snippet(_said(hit.row), wanted),
-            "kind": "evidence row",
-            "why": hit.why,
-            "is_guess": hit.row.pk in found.guessed,
-        }
+        shown(
+            Hit(hit.row.pk, hit.why, tuple(wanted), hit.row.pk in found.guessed),
+            title=f"{hit.code} {hit.row.head.title}",
+            url=hit.row.get_absolute_url(),
+            text=_said(hit.row),
+            kind="evidence row",
+        )
         for hit in hits_of(found, found.ids[:limit].tolist())
     ]
 

@@ -1,13 +1,16 @@
 """Sections and families in the search: what is indexed, what keeps it in step, their hits in the top bar."""
 
+import re
 from typing import Any
 
 from references.models import Document, Family, Section
 from references.selectors import cited_section, current_snapshot, parse_citation, section_url
 from v2kb.core.registry import SEARCHES, follow
-from v2kb.core.search import INDEXED, Indexed, Kind, find, shown
+from v2kb.core.search import INDEXED, Indexed, Kind, find, hash_starts, shown
 from v2kb.core.search import Document as Entry
 
+_MARKUP = re.compile(r"^#{1,6} |\*\*|`|^\s*\|[ |:-]*$|^\s*\||\|\s*$", re.M)
+_CELLS = re.compile(r"[ ]*\|[ ]*")
 LIVE = {"revision__head_of__isnull": False, "revision__head_of__archived_at__isnull": True}
 
 
@@ -63,11 +66,8 @@ def follow_documents(documents: list[Document]) -> None:
 
 
 def find_sections(query: str, limit: int) -> list[dict[str, Any]]:
-    """Sections for the top bar: "slug#anchor" first, then by their words."""
-    citation = parse_citation(query)
-    cited = cited_section(*citation) if citation else None
-    exact = [(cited.pk, "the section")] if cited else []
-    hits = find(Kind.SECTION, query, limit, exact)
+    """Sections for the top bar: "slug#anchor" and commits of snapshots first, then by their words."""
+    hits = find(Kind.SECTION, query, limit, _exact_sections(query))
     sections = Section.objects.select_related("revision__document").defer("blocks", "revision__text")
     found = sections.in_bulk([hit.object_id for hit in hits])
     return [
@@ -75,12 +75,23 @@ def find_sections(query: str, limit: int) -> list[dict[str, Any]]:
             hit,
             title=_title(section),
             url=section_url(section.revision.document.slug, section.anchor),
-            text=section.text,
+            text=_CELLS.sub(" · ", _MARKUP.sub("", section.text)),
             kind="section",
         )
         for hit in hits
         if (section := found.get(hit.object_id))
     ]
+
+
+def _exact_sections(query: str) -> list[tuple[int, str]]:
+    """(id, why) of a cited section, and of the beginnings of catalogues that describe a commit."""
+    citation = parse_citation(query)
+    cited = cited_section(*citation) if citation else None
+    exact = [(cited.pk, "the section")] if cited else []
+    for start in hash_starts(query):
+        begun = Section.objects.filter(order=0, revision__snapshots__commit__startswith=start, **LIVE)
+        exact += [(pk, "the commit of a snapshot") for pk in begun.values_list("pk", flat=True)[:20]]
+    return exact
 
 
 def find_families(query: str, limit: int) -> list[dict[str, Any]]:

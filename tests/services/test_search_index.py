@@ -98,8 +98,10 @@ def test_families_are_those_of_the_newest_snapshot(system):
     imported(system, catalogue=CATALOGUE.replace("norm_fold", "norm_ring"))
     assert find_families("norm_fold", 5) == []
     assert len(find_families("norm ring", 5)) == 1
+    (hit, *_) = find_sections("0123abc", 5)
+    assert (hit["why"], hit["url"].split("/")[3]) == ("the commit of a snapshot", "catalogue")
     archive_document(system, slug="catalogue")
-    assert find_families("norm ring", 5) == []
+    assert find_families("norm ring", 5) == find_sections("0123abc", 5) == []
 
 
 def test_levers_by_every_name(make_actor):

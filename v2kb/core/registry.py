@@ -34,8 +34,8 @@ TURNS: Registry[Callable[..., list[dict[str, Any]]]] = Registry()
 # kind -> (text) -> (url, label) or None, for [[kind:target]] and [[CODE]] in markdown
 LINKS: Registry[Callable[[str], tuple[str, str] | None]] = Registry()
 
-# name -> (query, limit) -> list of {"title", "url", "snippet", "kind", "why", "is_guess"}: the top bar's search, by
-# kind. The snippet is in pieces, (text, whether it is marked). A query that can't be read raises Refusal or QueryError.
+# name -> (query, limit) -> list of hits as v2kb.core.search.shown gives them: the top bar's search, by kind.
+# A query that can't be read raises Refusal or QueryError.
 SEARCHES: Registry[Callable[..., list[dict[str, Any]]]] = Registry()
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 
 from v2kb.rules.names import lever_key, plain_signs, warp_counts
@@ -11,6 +12,7 @@ MAX_MARKED_CHARS = 40_000
 MAX_ATOMS = 8
 SNIPPET_CHARS = 200
 _RUN = re.compile(r"[^\W_]+")
+_key = lru_cache(maxsize=10_000)(lever_key)
 
 Atom = tuple[str, int, int]
 Piece = tuple[str, bool]
@@ -21,13 +23,16 @@ def marks(text: str, wanted: Sequence[Word]) -> list[tuple[int, int]]:
     """(start, end) of what the words match in `text`, in order and apart; beyond MAX_MARKED_CHARS nothing is marked."""
     plain = plain_signs(text[:MAX_MARKED_CHARS])
     atoms = _atoms(plain)
-    found = [(start, end) for start, end, keys in percentages(plain) if any(word.whole in keys for word in wanted)]
-    joined = [first.whole + second.whole for first, second in pairwise(wanted)]
-    for place in range(len(atoms)):
-        for word in wanted:
-            if count := _run_length(atoms, place, word):
-                found.append((atoms[place][1], atoms[place + count - 1][2]))
-        found += _in_one_piece(atoms, place, wanted, joined)
+    named = {word.whole for word in wanted}
+    found = [(start, end) for start, end, keys in percentages(plain) if not named.isdisjoint(keys)]
+    runs = [(word.atoms[:-1], word.prefix or word.atoms[-1], bool(word.prefix)) for word in wanted if word.atoms]
+    pieces = named | {first.whole + second.whole for first, second in pairwise(wanted)}
+    begins = tuple(word.prefix for word in wanted if word.prefix and len(word.atoms) == 1)
+    longest = max(map(len, pieces), default=0)
+    for place, (_, start, _) in enumerate(atoms):
+        found += [(start, end) for run in runs if (end := _end_of_run(atoms, place, *run))]
+        if end := _end_of_piece(atoms, place, pieces, begins, longest):
+            found.append((start, end))
     return _apart(found)
 
 
@@ -67,36 +72,30 @@ def _atoms(plain: str) -> list[Atom]:
             continue
         edges = [0, *sorted({cut.start() for edge in (CAMEL, UNIT) for cut in edge.finditer(run[0])}), len(run[0])]
         for low, high in pairwise(edges):
-            if key := lever_key(run[0][low:high]):
+            if key := _key(run[0][low:high]):
                 found.append((key, run.start() + low, run.start() + high))
     return sorted(found, key=lambda atom: atom[1])
 
 
-def _run_length(atoms: Sequence[Atom], place: int, word: Word) -> int:
-    """How many atoms from `place` on are the word's, 0 when they are not."""
-    count = len(word.atoms)
-    run = [atom for atom, _, _ in atoms[place : place + count]]
-    if not count or len(run) < count or run[:-1] != list(word.atoms[:-1]):
+def _end_of_run(atoms: Sequence[Atom], place: int, first: tuple[str, ...], last: str, may_go_on: bool) -> int:
+    """Where the atoms of a word end that begin at `place`, 0 when they are not there."""
+    at = place + len(first)
+    if at >= len(atoms) or not (atoms[at][0].startswith(last) if may_go_on else atoms[at][0] == last):
         return 0
-    fits = run[-1].startswith(word.prefix) if word.prefix else run[-1] == word.atoms[-1]
-    return count if fits else 0
+    fits = all(atom == wanted for (atom, _, _), wanted in zip(atoms[place:at], first, strict=True))
+    return atoms[at][2] if fits else 0
 
 
-def _in_one_piece(
-    atoms: Sequence[Atom], place: int, wanted: Sequence[Word], joined: Sequence[str]
-) -> list[tuple[int, int]]:
-    """`cp.async` for the word `cpasync`, and `cpasync` for the words `cp async`."""
-    found = []
+def _end_of_piece(atoms: Sequence[Atom], place: int, pieces: set[str], begins: tuple[str, ...], longest: int) -> int:
+    """Where the atoms end that together are one of the `pieces` or begin so: `cp.async` for the word `cpasync`."""
     text = ""
     for atom, _, end in atoms[place : place + MAX_ATOMS]:
         text += atom
-        if text in joined or any(
-            text == word.whole or (word.prefix and len(word.atoms) == 1 and text.startswith(word.prefix))
-            for word in wanted
-        ):
-            found.append((atoms[place][1], end))
+        if text in pieces or text.startswith(begins):
+            return end
+        if len(text) > longest:
             break
-    return found
+    return 0
 
 
 def _apart(found: list[tuple[int, int]]) -> list[tuple[int, int]]:

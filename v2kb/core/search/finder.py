@@ -13,7 +13,7 @@ from v2kb.core.search.entries import Kind
 from v2kb.core.search.expression import Expression, any_of, expression_of
 from v2kb.core.search.mending import mend
 from v2kb.rules.names import exact_hashes
-from v2kb.rules.search_marks import snippet
+from v2kb.rules.search_marks import cut, marks, snippet
 from v2kb.rules.search_query import SearchQuery, Text, least_words, parse_query
 from v2kb.rules.search_words import Word, words
 
@@ -57,9 +57,13 @@ def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = 
 
 
 def shown(hit: Hit, *, title: str, url: str, text: str, kind: str) -> dict[str, Any]:
-    """One hit as the results page shows it; the snippet of `text` is in pieces, marked or not."""
+    """One hit as the results page shows it: {title, pieces, url, snippet, kind, why, is_guess}.
+
+    `pieces` are the title's, and `snippet` those of `text`: (text, whether it is marked).
+    """
     return {
         "title": title,
+        "pieces": cut(title, marks(title, hit.words)),
         "url": url,
         "snippet": snippet(text, hit.words),
         "kind": kind,
