@@ -19,15 +19,15 @@ TWO_EDITS_CHARS = 8
 
 
 class SearchIndex(ABC):
-    """The full-text index of one database."""
+    """The full-text index of one database, for one search: it remembers what matched, since guesses ask again."""
 
     ranked_at_most: int
     """Ranking reads the text of every candidate, so that a word of nearly every entry ranks its newest entries only."""
 
     def __init__(self, using: str) -> None:
         self.using = using
+        self._matched: dict[tuple[Kind, Expression, Expression | None, bool], np.ndarray] = {}
 
-    @abstractmethod
     def match(
         self, kind: Kind, wanted: Expression, unwanted: Expression | None = None, *, titles: bool = False
     ) -> np.ndarray:
@@ -35,6 +35,13 @@ class SearchIndex(ABC):
 
         With `titles` the title alone is asked.
         """
+        asked = (kind, wanted, unwanted, titles)
+        if asked not in self._matched:
+            self._matched[asked] = self._match(*asked)
+        return self._matched[asked]
+
+    @abstractmethod
+    def _match(self, kind: Kind, wanted: Expression, unwanted: Expression | None, titles: bool) -> np.ndarray: ...
 
     @abstractmethod
     def scores(self, kind: Kind, wanted: Expression, ids: np.ndarray) -> np.ndarray:
@@ -72,7 +79,7 @@ class SqliteIndex(SearchIndex):
 
     ranked_at_most = 2000
 
-    def match(self, kind, wanted, unwanted=None, *, titles=False):
+    def _match(self, kind, wanted, unwanted, titles):
         table = "core_search_title_fts" if titles else "core_search_fts"
         asked = self.render(wanted, columns=not titles)
         if unwanted is not None:
@@ -124,7 +131,7 @@ class PostgresIndex(SearchIndex):
 
     ranked_at_most = 500
 
-    def match(self, kind, wanted, unwanted=None, *, titles=False):
+    def _match(self, kind, wanted, unwanted, titles):
         asked = self.render(wanted, titles)
         if unwanted is not None:
             asked = f"({asked}) & !({self.render(unwanted)})"
