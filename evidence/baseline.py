@@ -22,9 +22,9 @@ UNSAID = ("lever", "scope", "cause_class", "approaches", "not_checked", "structu
 class BaselineRow:
     """One row of a map. `lever_name` names the lever that is added where `content["lever"]` is not known yet.
 
-    `said` lists the fields of `UNSAID` that a typing file gave. `reread` gives, for the content of a row, what the source
-    could say of it: writing it there and reading it again. `key` names the line in its source where that is not the code.
-    `plain` holds the fields as the source alone gives them, without a typing file.
+    `said` lists the fields of `UNSAID` that a typing file gave. `reread` gives, for the content of a row, what the
+    source could say of it: writing it there and reading it again. `key` names the line in its source where that is not
+    the code. `plain` holds the fields as the source alone gives them, without a typing file.
     """
 
     code: str
@@ -111,7 +111,7 @@ def _compare(
     if head is not None:
         raw |= {name: head.content[name] for name in UNSAID if name not in row.said}
         new_lever = ""
-        if "lever" in row.said:
+        if "lever" in row.said and row.content["lever"] != head.content["lever"]:
             raw["lever"], new_lever = levers.resolve(row)
             raw["lever"] = levers.kept(raw["lever"], head.content["lever"])
     else:

@@ -118,6 +118,14 @@ def chain_of(entry: ExperimentEntry) -> list[ExperimentEntry]:
     return chain
 
 
+def entry_document(entry: ExperimentEntry) -> dict[str, Any]:
+    """An entry as v2kb.rules.experiments has it. Its links are best loaded before."""
+    values = {name: getattr(entry, name) for name in ("env", "verdict", "why", "trace", "commit")}
+    links = sorted(str(link) for link in entry.links.all())
+    lever = entry.lever.slug if entry.lever else ""
+    return {"on": entry.on.isoformat(), **values, "lever": lever, "links": links}
+
+
 def environments() -> list[str]:
     """The environments that entries name, most used first."""
     counted = ExperimentEntry.objects.values("env").annotate(count=Count("pk")).order_by("-count", "env")

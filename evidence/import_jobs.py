@@ -62,6 +62,7 @@ def progress(job: ImportJob) -> dict[str, Any]:
         "finished": not phase,
         "message": job.message,
         "poll_url": reverse("evidence:import_job_progress", args=[job.public_id]),
+        "cancel_lost": "It stops where it is and the file is dropped. What was imported so far stays.",
         "cancel_url": reverse("evidence:import_job_cancel", args=[job.public_id]),
     }
 

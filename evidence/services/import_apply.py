@@ -14,6 +14,8 @@ from v2kb.core.actor import Actor
 from v2kb.rules.experiments import FIELDS
 
 BATCH = 500
+ROWS_BATCH = 50
+MAX_KEPT = 20
 State = ImportLine.State
 
 
@@ -21,7 +23,7 @@ def apply_batch(actor: Actor, job: ImportJob) -> tuple[int, int]:
     """Take over the next lines. Returns (records that this moves on by, how many lines were in the batch)."""
     after = job.counts.get("applied_to", 0)
     wanted = job.lines.filter(state__in=(State.NEW, State.CHANGED, State.UNCHANGED), number__gt=after)
-    batch = list(wanted.order_by("number")[:BATCH])
+    batch = _cut(list(wanted.order_by("number")[:BATCH]))
     if not batch:
         return 0, 0
     _apply_entries(actor, job, [line for line in batch if line.kind == ENTRY])
@@ -31,6 +33,12 @@ def apply_batch(actor: Actor, job: ImportJob) -> tuple[int, int]:
     last = batch[-1].number
     job.counts = job.counts | {"applied_to": last}
     return last - after, len(batch)
+
+
+def _cut(batch: list[ImportLine]) -> list[ImportLine]:
+    """The batch up to its ROWS_BATCH-th row: rows take longer than lines of the history."""
+    rows = [index for index, line in enumerate(batch) if line.kind == ROW]
+    return batch[: rows[ROWS_BATCH]] if len(rows) > ROWS_BATCH else batch
 
 
 def _apply_entries(actor: Actor, job: ImportJob, lines: list[ImportLine]) -> None:
@@ -98,6 +106,8 @@ def _apply_rows(actor: Actor, job: ImportJob, lines: list[ImportLine]) -> None:
     for name, found in (("rows_added", report.added), ("proposed", report.proposed), ("kept", report.kept)):
         counts[name] = counts.get(name, 0) + len(found)
     job.counts = counts
+    kept = [f"{code} stays as it is: {why}" for code, why in report.kept]
+    job.message = "; ".join([*filter(None, [job.message]), *kept][:MAX_KEPT])
     for line, row in zip(lines, rows, strict=True):
         line.target = row.code
     ImportLine.objects.bulk_update(lines, ["target"])

@@ -9,19 +9,24 @@ from django.db.models import Count
 
 from evidence.baseline import CHANGED, NEW, UNCHANGED, BaselineRow, ComparedRow, compare_rows
 from evidence.exports import ROW_COLUMNS, row_cells
+from evidence.families import lever_families
+from evidence.history import entry_document
 from evidence.importers.entry_matching import pair_lines
 from evidence.importers.load import MapPlan
 from evidence.importers.log_mapping import ENTRY, ROW, SKIP, ReadLine, read_line
 from evidence.importers.records import Record
 from evidence.models import (
+    EvidenceRevision,
     ExperimentEntry,
     ImportedLine,
     ImportJob,
     ImportLine,
+    Lever,
     LeverAlias,
 )
 from evidence.services.experiments import unknown_links
 from v2kb.core.errors import Refusal
+from v2kb.rules.canonical import content_hash
 from v2kb.rules.experiments import FIELDS, entry_hash
 from v2kb.rules.names import lever_key
 
@@ -87,10 +92,27 @@ def _check_entries(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> 
         if missing := [link for link in entry["links"] if link in lost]:
             _unreadable(line, f"{', '.join(missing)} can't be found.", "Correct it, or leave it out.")
             continue
-        line.hash = entry_hash(entry)
         line.document = entry | ({"corrects": corrects} if corrects else {})
     read = [line for line, _ in lines if line.state != State.UNREADABLE]
+    _name_levers(read)
     _compare_entries(job, read)
+
+
+def _name_levers(lines: list[ImportLine]) -> None:
+    """Set the hashes. A lever of which another was merged is called as in the entry that is stored, if one is."""
+    families = lever_families()
+    slugs = dict(Lever.objects.values_list("pk", "slug"))
+    pks = {slug: pk for pk, slug in slugs.items()}
+    others: dict[str, tuple[ImportLine, str]] = {}
+    for line in lines:
+        entry = {name: line.document[name] for name in FIELDS}
+        line.hash = entry_hash(entry)
+        for pk in families.merged_with([pks[entry["lever"]]]) if entry["lever"] else ():
+            others[entry_hash(entry | {"lever": slugs[pk]})] = line, slugs[pk]
+    stored = ExperimentEntry.objects.filter(content_hash__in=others).values_list("content_hash", flat=True)
+    for hash_ in stored:
+        line, slug = others[hash_]
+        line.hash, line.document = hash_, line.document | {"lever": slug}
 
 
 def _lost_links(lines: list[tuple[ImportLine, ReadLine]]) -> set[str]:
@@ -153,6 +175,15 @@ def _check_rows(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> Non
     compared = compare_rows([baseline_row(job, line, known.get(line.key, "")) for line in wanted])
     for line, found in zip(wanted, compared, strict=True):
         _take(line, found)
+    _find_twins([(line, found) for line, found in zip(wanted, compared, strict=True) if line.state == State.NEW])
+
+
+def _find_twins(lines: list[tuple[ImportLine, ComparedRow]]) -> None:
+    """A line without a code that says what a stored row says or said is no new row, whatever file it came from."""
+    hashes = {content_hash(found.content): line for line, found in lines if not line.document["code"]}
+    stored = EvidenceRevision.objects.filter(content_hash__in=hashes).values_list("content_hash", "row__code")
+    for hash_, code in stored:
+        hashes[hash_].state, hashes[hash_].target = State.UNCHANGED, code
 
 
 def baseline_row(job: ImportJob, line: ImportLine, code: str = "") -> BaselineRow:
@@ -231,14 +262,6 @@ def _pair_entries(job: ImportJob) -> None:
             )
         changed.append(line)
     ImportLine.objects.bulk_update(changed, ["state", "target", "problems"], batch_size=500)
-
-
-def entry_document(entry: ExperimentEntry) -> dict[str, Any]:
-    """An entry as v2kb.rules.experiments has it."""
-    values = {name: getattr(entry, name) for name in ("env", "verdict", "why", "trace", "commit")}
-    links = sorted(str(link) for link in entry.links.all())
-    lever = entry.lever.slug if entry.lever else ""
-    return {"on": entry.on.isoformat(), **values, "lever": lever, "links": links}
 
 
 def _check_corrections(job: ImportJob) -> None:

@@ -11,7 +11,8 @@ from typing import Any
 
 from django.db.models import Max
 
-from evidence.models import EvidenceRevision, EvidenceRow
+from evidence.history import entry_document
+from evidence.models import EvidenceRevision, EvidenceRow, ExperimentEntry
 from kernels.models import (
     Approval,
     FileBlob,
@@ -34,6 +35,7 @@ from v2kb.core.models import Activity, ActivityHead
 from v2kb.core.search.upkeep import differences
 from v2kb.rules import antiloop
 from v2kb.rules.canonical import NotCanonical, content_hash
+from v2kb.rules.experiments import entry_hash
 from v2kb.rules.prereg import parse_prediction
 from v2kb.rules.spec_document import choice_hash, find_choice
 from v2kb.wire.base import message_hash
@@ -81,6 +83,14 @@ def _hashed_contents() -> Iterator[Fault]:
             wrong = _differs(row.content_hash, lambda row=row: content_hash(row.content))
             if wrong:
                 yield Fault(kind, str(row), wrong)
+
+
+def _experiments() -> Iterator[Fault]:
+    entries = ExperimentEntry.objects.select_related("lever").prefetch_related("links")
+    for entry in entries.order_by("pk").iterator(CHUNK):
+        wrong = _differs(entry.content_hash, lambda e=entry: entry_hash(entry_document(e)))
+        if wrong:
+            yield Fault("experiment", str(entry.pk), wrong)
 
 
 def _receipts() -> Iterator[Fault]:
@@ -310,6 +320,7 @@ def _activity() -> Iterator[Fault]:
 
 CHECKS = (
     _hashed_contents,
+    _experiments,
     _receipts,
     _references,
     _files,

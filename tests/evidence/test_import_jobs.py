@@ -11,6 +11,8 @@ from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, ImportLine,
 from evidence.services import accept_proposal, add_entry, propose_change
 from evidence.services import import_work as work
 from evidence.services.import_jobs import apply_import, cancel_import, map_import, start_import
+from evidence.services.lever_merging import merge_levers
+from kernels.selectors.verify import faults
 from tests.evidence.sample import MAP, changed, load_sample
 from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
 
@@ -210,6 +212,7 @@ def test_rows_of_a_log_by_their_natural_key(cleo, make_actor):
     )
     bring(cleo, text, "log.csv", mapping)
     assert counts(check(cleo, start(cleo, text, "log.csv"), mapping)) == {"unchanged": 2}
+    assert counts(check(cleo, start(cleo, text, "renamed.csv"), mapping)) == {"unchanged": 2}
     row = EvidenceRow.objects.get(code="W1")
     edited = changed(row.head.content, mechanism="edited by hand")
     proposal = propose_change(cleo, row, base_hash=row.head.content_hash, content=edited, reason="better")
@@ -462,3 +465,25 @@ def test_export_pages(cara, system, cleo):
     assert cara.get("/evidence/exports/map.md?document=nothing").status_code == 404
     assert cara.get("/evidence/exports/nothing.md").status_code == 404
     assert history.list_entries().count() == 3
+
+
+def test_a_merged_lever_makes_no_change_of_old_lines(cleo, system):
+    load_sample(system)
+    lines = [
+        f"{line} {cell} |"
+        for line, cell in zip(INDEX.splitlines()[2:], ("Lever", "---", "split-k", "", ""), strict=True)
+    ]
+    text = "\n".join(lines) + "\n"
+    bring(cleo, text)
+    assert ExperimentEntry.objects.get(lever__isnull=False).lever.slug == "split-k"
+    rows = "".join(exports.export("rows.jsonl"))
+    merge_levers(cleo, "split-k", into="splits", reason="one technique")
+    assert counts(check(cleo, start(cleo, text))) == {"unchanged": 3}
+    assert counts(check(cleo, start(cleo, rows, "rows.jsonl"))) == {"unchanged": 6}
+
+
+def test_verify_finds_a_line_that_no_service_wrote(cleo):
+    bring(cleo, INDEX)
+    assert list(faults()) == []
+    ExperimentEntry.objects.create(on="2026-07-01", env="B200", verdict="WIN", why="forged", content_hash="0" * 64)
+    assert [fault.kind for fault in faults()] == ["experiment"]
