@@ -221,13 +221,14 @@ def drop_postgres() -> None:
         connection.execute(f"DROP DATABASE IF EXISTS {POSTGRES_DATABASE}")
 
 
-def databases(size: int, folder: Path, asked: dict[str, list[str]], keep: bool) -> dict[str, dict[str, Any]]:
+def databases(size: int, folder: Path, asked: dict[str, list[str]]) -> dict[str, dict[str, Any]]:
     """Name -> what `measure` found, and how long filling took."""
     found = {}
-    for name, address in (("SQLite", f"sqlite:///{folder / 'rows.sqlite3'}"), ("PostgreSQL", postgres(keep))):
+    for name in ("SQLite", "PostgreSQL"):
+        marker = folder / f"{name}-{size}"
+        address = f"sqlite:///{folder / 'rows.sqlite3'}" if name == "SQLite" else postgres(marker.exists())
         if address is None:
             continue
-        marker = folder / f"{name}-{size}"
         began = time.perf_counter()
         if not marker.exists():
             in_process("fill", size, folder, address)
@@ -310,7 +311,7 @@ def main(size: int = ROWS, keep: Path | None = None) -> None:
     ours: dict[str, Any] = {}
     try:
         asked = asked_of(size)
-        ours = databases(size, folder, asked, keep is not None)
+        ours = databases(size, folder, asked)
         show(size, asked, ours, rivals(size, folder, asked))
     finally:
         if keep is None:

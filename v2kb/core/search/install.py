@@ -122,6 +122,7 @@ def rebuild_full_text(using: str = "default") -> None:
 
 
 def _rebuild_sqlite(cursor) -> None:
-    cursor.execute("INSERT INTO core_search_fts (core_search_fts) VALUES ('rebuild')")
+    for table in ("core_search_fts", "core_search_title_fts"):
+        cursor.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
     cursor.execute("DELETE FROM core_search_word_fts")
     cursor.execute(f"INSERT INTO core_search_word_fts (rowid, word) SELECT id, '__' || word || '_' FROM {WORD}")
