@@ -87,7 +87,8 @@ def _exact_sections(query: str) -> list[tuple[int, str]]:
     """(id, why) of a cited section, and of the beginnings of catalogues that describe a commit."""
     citation = parse_citation(query)
     cited = cited_section(*citation) if citation else None
-    exact = [(cited.pk, "the section")] if cited else []
+    live = Section.objects.filter(pk=cited.pk, **LIVE).exists() if cited else False
+    exact = [(cited.pk, "the section")] if live else []
     for start in hash_starts(query):
         begun = Section.objects.filter(order=0, revision__snapshots__commit__startswith=start, **LIVE)
         exact += [(pk, "the commit of a snapshot") for pk in begun.values_list("pk", flat=True)[:20]]

@@ -9,6 +9,7 @@ and beside them its wholes, so that `cpasync` finds `cp.async`. Percentages keep
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from v2kb.rules.names import fold, fold_warps, lever_key
 
@@ -16,6 +17,7 @@ MAX_ATOM_CHARS = 64
 MIN_PREFIX_CHARS = 3
 MIN_STEM_CHARS = 4
 MIN_HASH_CHARS = 7
+CACHED_WORDS = 20_000
 SENTENCE_WORDS = frozenset(
     """
     a about again also an and any are as at be because been but by can could did do does doing for from get gets had
@@ -75,16 +77,23 @@ def words(text: str) -> list[Word]:
     """
     plain = _EQUALS.sub("=", fold_warps(fold(_TO.sub("‑", _ARROW.sub("‑", _DEFINED.sub(" ", str(text)))))))
     plain = UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
-    found = []
-    for typed in _WORD.findall(plain):
-        bare = typed.strip(".:!?")
-        if _ONLY_PERCENT.fullmatch(bare):
-            found.append(Word(typed, percent_key(bare), ()))
-        elif whole := lever_key(typed)[:MAX_ATOM_CHARS]:
-            pieces = _SEPARATORS.split(CAMEL.sub(" ", typed))
-            atoms = tuple(atom[:MAX_ATOM_CHARS] for piece in pieces if (atom := lever_key(piece)))
-            found.append(Word(typed, whole, atoms or (whole,)))
-    return found
+    read = (_short_word(typed) if len(typed) <= MAX_ATOM_CHARS else _word(typed) for typed in _WORD.findall(plain))
+    return [word for word in read if word]
+
+
+def _word(typed: str) -> Word | None:
+    bare = typed.strip(".:!?")
+    if _ONLY_PERCENT.fullmatch(bare):
+        return Word(typed, percent_key(bare), ())
+    whole = lever_key(typed)[:MAX_ATOM_CHARS]
+    if not whole:
+        return None
+    pieces = _SEPARATORS.split(CAMEL.sub(" ", typed))
+    atoms = tuple(atom[:MAX_ATOM_CHARS] for piece in pieces if (atom := lever_key(piece)))
+    return Word(typed, whole, atoms or (whole,))
+
+
+_short_word = lru_cache(maxsize=CACHED_WORDS)(_word)
 
 
 def document_words(text: str) -> tuple[str, str]:
@@ -94,8 +103,9 @@ def document_words(text: str) -> tuple[str, str]:
     for word in words(text):
         if len(word.atoms) > 1:
             wholes.setdefault(word.whole)
-        for _, _, keys in percentages(fold(word.text)):
-            wholes.update(dict.fromkeys(keys))
+        if "%" in word.text:
+            for _, _, keys in percentages(fold(word.text)):
+                wholes.update(dict.fromkeys(keys))
         atoms += word.atoms or _number_atoms(word.text)
     return " ".join(atoms), " ".join(wholes)
 
