@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from django.db import connection
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -24,7 +23,6 @@ from references.services.documents import archive_document, restore_document
 from tests import factories as f
 from v2kb.core.models import SearchEntry, SearchWord
 from v2kb.core.search import Kind, find
-from v2kb.core.search.install import rebuild_full_text
 
 pytestmark = pytest.mark.django_db
 
