@@ -254,6 +254,12 @@ def row_facts(row: EvidenceRow) -> dict[str, Any]:
     }
 
 
+def merged_codes(row_ids: Iterable[int]) -> dict[int, str]:
+    """Id of a row that another one took in -> the code of that one."""
+    edges = Supersession.objects.filter(kind=Supersession.Kind.MERGES, older_id__in=set(row_ids))
+    return dict(edges.values_list("older_id", "newer__code"))
+
+
 def merged_into(row: EvidenceRow) -> set[int]:
     """Ids of the rows that this one took in, directly or through others."""
     taken: dict[int, list[int]] = {}

@@ -8,6 +8,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_POST
 
+from evidence.selectors import merged_codes
 from kernels.editor.places import field_url
 from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
 from kernels.models import Approval, Citation, Comment, Op, Run, Spec, SpecRevision, Submission
@@ -227,13 +228,14 @@ def _threads(comments: list[Comment], places: set[str]) -> list[dict[str, Any]]:
 def _cards(revision: SpecRevision, result, comments: list[Comment], signed: dict[str, Any]) -> list[dict[str, Any]]:
     """One card per choice: citations with the pinned revision beside the head, gate, threads."""
     citations = list(revision.citations.select_related("evidence__row__head", "section__revision__document"))
+    merged = merged_codes(citation.evidence.row_id for citation in citations if citation.evidence)
     cards = []
     for choice in revision.content["choices"]:
         lines = [line for line in result.lines if line.choice == choice["id"]]
         cards.append(
             {
                 "choice": choice,
-                "citations": [_cited(c) for c in citations if c.choice_id == choice["id"]],
+                "citations": [_cited(c, merged) for c in citations if c.choice_id == choice["id"]],
                 "blocking": (blocking := [line for line in lines if line.blocks]),
                 "blocking_label": _blocked(len(blocking)),
                 "threads": _threads(comments, {choice["id"]}),
@@ -243,14 +245,15 @@ def _cards(revision: SpecRevision, result, comments: list[Comment], signed: dict
     return cards
 
 
-def _cited(citation: Citation) -> dict[str, Any]:
-    """A citation with what the pinned revision measured and where it holds."""
+def _cited(citation: Citation, merged: dict[int, str]) -> dict[str, Any]:
+    """A citation with what the pinned revision measured and where it holds, and the row that took its row in."""
     evidence = citation.evidence
     if evidence is None:
         return {"citation": citation}
     return {
         "citation": citation,
         "moved": citation.evidence_id != evidence.row.head_id,
+        "merged": merged.get(evidence.row_id, ""),
         "numbers": [format_number(number) for number in evidence.content["numbers"]],
         "scope": describe(evidence.content["scope"]),
     }

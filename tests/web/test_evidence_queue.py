@@ -232,6 +232,19 @@ def test_a_merged_row_says_where_it_went_and_takes_no_more(row, designer, curato
     assert taken.code not in text(viewer.get("/evidence/?view=table"))
 
 
+def test_a_citation_of_a_merged_row_still_resolves_and_says_where_it_went(row, viewer):
+    f.op()
+    spec = f.approved_revision(row).spec
+    other = f.evidence_row(title="The row that stays")
+    assert "merged into" not in text(viewer.get(spec.get_absolute_url()))
+    merge = propose_merge(f.actor("ines", "designer"), into=other.code, taken=row.code, reason="twins")
+    accept_proposal(f.actor("cleo", "curator"), merge.pk)
+    page = text(viewer.get(spec.get_absolute_url()))
+    assert f"merged into {other.code}" in page
+    assert f'href="{row.get_absolute_url()}"' in page
+    assert f'href="{other.get_absolute_url()}"' in page
+
+
 def test_any_two_revisions_are_compared(row, viewer, designer):
     for bound in ("second", "third"):
         accept_proposal(f.actor("carl", "curator"), propose(row, bound=bound).pk)
