@@ -38,7 +38,7 @@ from evidence.selectors import other_names
 from evidence.services import create_lever, edit_lever
 from evidence.services.terms import add_term, edit_term
 from v2kb.core.actor import Actor
-from v2kb.core.guarded_admin import ReadOnlyAdmin, ServiceAdmin, ServiceForm
+from v2kb.core.guarded_admin import NamedValues, ReadOnlyAdmin, ServiceAdmin, ServiceForm
 from v2kb.rules.vocabulary import CLOSED_WHY, OPEN
 
 MAX_NAMES = 3
@@ -246,7 +246,7 @@ class TermAdmin(ServiceAdmin):
 class EvidenceRowAdmin(ReadOnlyAdmin):
     list_display = ["code", "verdict", "title", "lever", "blocking", "archived_at"]
     list_select_related = ["head__lever"]
-    list_filter = ["head__verdict", "head__blocking", ArchivedFilter]
+    list_filter = ["head__verdict", ("head__blocking", NamedValues), ArchivedFilter]
     search_fields = ["code", "head__title", "head__lever__name"]
     fields = readonly_fields = ["code", "verdict", "title", "lever", "blocking", "head", "archived_at"]
     object_actions = ROW_ACTIONS
@@ -272,7 +272,7 @@ class EvidenceRowAdmin(ReadOnlyAdmin):
 @admin.register(EvidenceRevision)
 class EvidenceRevisionAdmin(ReadOnlyAdmin):
     list_display = ["row", "number", "verdict", "title", "cause_class", "blocking", "author", "created_at"]
-    list_filter = ["verdict", "blocking", "cause_class"]
+    list_filter = ["verdict", ("blocking", NamedValues), ("cause_class", NamedValues)]
     list_select_related = ["row", "author"]
     search_fields = ["row__code", "title", "content_hash"]
     date_hierarchy = "created_at"
@@ -304,7 +304,7 @@ class ProposalDecisionAdmin(ReadOnlyAdmin):
 @admin.register(RunReceipt)
 class RunReceiptAdmin(ReadOnlyAdmin):
     list_display = ["run_id", "row", "judgement", "grade", "created_at"]
-    list_filter = ["judgement", "grade"]
+    list_filter = [("judgement", NamedValues), ("grade", NamedValues)]
     list_select_related = ["row"]
     search_fields = ["run_id", "row__code"]
     why_read_only = "A judged run wrote it."
@@ -342,7 +342,7 @@ class ExperimentEntryAdmin(ReadOnlyAdmin):
 @admin.register(ImportJob)
 class ImportJobAdmin(ReadOnlyAdmin):
     list_display = ["name", "state", "format", "size", "author", "created_at"]
-    list_filter = ["state", "format"]
+    list_filter = ["state", ("format", NamedValues)]
     list_select_related = ["author"]
     search_fields = ["name", "source"]
     why_read_only = "Imports are made, mapped and cancelled on the import pages."

@@ -3,11 +3,11 @@
 from django.apps import apps
 from django.contrib import admin
 
-from v2kb.core.guarded_admin import ReadOnlyAdmin
+from v2kb.core.guarded_admin import NamedValues, ReadOnlyAdmin
 
 WHY = "It changes on the pages of ops, specs, kernels and runs, where the rules judge it."
 
-LISTS: dict[str, dict[str, list[str]]] = {
+LISTS: dict[str, dict[str, list]] = {
     "op": {"list_display": ["slug", "title", "archived_at"], "search_fields": ["slug", "title"]},
     "opcontract": {
         "list_display": ["op", "number", "family", "envelope", "target", "content_hash"],
@@ -57,7 +57,7 @@ LISTS: dict[str, dict[str, list[str]]] = {
     },
     "run": {
         "list_display": ["public_id", "kind", "state", "outcome", "queue", "submitted_by", "submitted_at"],
-        "list_filter": ["kind", "state", "outcome"],
+        "list_filter": ["kind", "state", ("outcome", NamedValues)],
         "list_select_related": ["submitted_by"],
         "search_fields": ["public_id"],
     },
@@ -69,7 +69,7 @@ LISTS: dict[str, dict[str, list[str]]] = {
     "judgement": {
         "search_fields": ["run__public_id"],
         "list_display": ["run", "judgement", "grade", "disposition", "created_at"],
-        "list_filter": ["judgement", "grade"],
+        "list_filter": [("judgement", NamedValues), ("grade", NamedValues)],
         "list_select_related": ["run"],
     },
     "worker": {"list_display": ["name", "queue", "last_seen"], "list_filter": ["queue"], "search_fields": ["name"]},

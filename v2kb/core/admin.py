@@ -24,7 +24,7 @@ admin.site.unregister(AuthToken)
 
 @admin.register(Activity)
 class ActivityAdmin(ReadOnlyAdmin):
-    list_display = ["at", "actor_name", "channel", "verb", "object_label", "summary"]
+    list_display = ["at", "actor_name", "summary", "object_label", "verb", "channel"]
     list_filter = ["channel", "actor_kind", "object_type"]
     search_fields = ["actor_name", "object_label", "summary", "request_id"]
     date_hierarchy = "at"
@@ -41,7 +41,7 @@ class PeopleAdmin(UserAdmin):
 
     list_display = ["username", "first_name", "last_name", "engine_name", "is_active", "is_staff"]
     list_filter = ["is_active", "is_staff", "groups"]
-    filter_horizontal = ["groups"]
+    filter_horizontal = []
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
         (None, {"fields": ["username", "password", "must_change_password"]}),
@@ -79,6 +79,12 @@ class PeopleAdmin(UserAdmin):
         if obj is None or not self._may(request):
             raise Http404
         return redirect(activity_url(obj))
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> forms.Field:
+        """There are nine roles: one box each."""
+        return super().formfield_for_manytomany(
+            db_field, request, **{**kwargs, "widget": forms.CheckboxSelectMultiple, "help_text": ""}
+        )
 
     def get_form(self, request: HttpRequest, obj: User | None = None, **kwargs: Any) -> type[forms.ModelForm]:
         form = super().get_form(request, obj, **kwargs)

@@ -1,6 +1,6 @@
 """The admin's base classes: data is read there, and changes through buttons and forms that call the services."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,6 +57,15 @@ class ReasonForm(ActionForm):
     """A reason that must be given."""
 
     reason = forms.CharField(max_length=4000, widget=forms.Textarea({"rows": 3}), help_text="It is kept and shown.")
+
+
+class NamedValues(admin.AllValuesFieldListFilter):
+    """The values of a column as a filter; an empty one is called none."""
+
+    def choices(self, changelist: Any) -> Iterator[dict[str, Any]]:
+        """The links, each with words."""
+        for choice in super().choices(changelist):
+            yield choice | {"display": choice["display"] or "none"}
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):
