@@ -8,7 +8,7 @@ register(
     Immutable("evidence_experimententry"),
     Immutable("evidence_experimentlink"),
     Immutable("evidence_runreceipt"),
-    head_moves_forward("evidence_evidencerow", "evidence_evidencerevision"),
+    head_moves_forward("evidence_evidencerow", "evidence_evidencerevision", "row_id"),
     TriggerGuard(
         table="evidence_proposal",
         name="decided",

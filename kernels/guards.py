@@ -25,8 +25,8 @@ register(
             "judgement",
         )
     ),
-    head_moves_forward("kernels_op", "kernels_opcontract"),
-    head_moves_forward("kernels_spec", "kernels_specrevision"),
+    head_moves_forward("kernels_op", "kernels_opcontract", "op_id"),
+    head_moves_forward("kernels_spec", "kernels_specrevision", "spec_id"),
     TriggerGuard(
         table="kernels_run",
         name="over",
@@ -95,5 +95,55 @@ register(
             "AND NOT EXISTS (SELECT 1 FROM kernels_position later WHERE later.revision_id = p.revision_id "
             "AND later.user_id = p.user_id AND later.aspect = p.aspect AND later.id > p.id))"
         ),
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="role",
+        code="spec.approver_no_reviewer",
+        message="An approval needs an approver who is active and reviews correctness.",
+        refuse_when=(
+            "NOT EXISTS (SELECT 1 FROM core_user u JOIN core_user_groups m ON m.user_id = u.id "
+            "JOIN auth_group g ON g.id = m.group_id "
+            "WHERE u.id = NEW.approver_id AND u.is_active AND g.name = 'reviewer_correctness')"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="submitted",
+        code="spec.not_submitted",
+        message="Only a revision that was handed in can be approved.",
+        refuse_when="NOT EXISTS (SELECT 1 FROM kernels_submission s WHERE s.revision_id = NEW.revision_id)",
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="discussed",
+        code="spec.discussed",
+        message="A revision that a reviewer still wants to discuss is not approved.",
+        refuse_when=(
+            "EXISTS (SELECT 1 FROM kernels_position p WHERE p.revision_id = NEW.revision_id "
+            "AND p.position = 'discuss' "
+            "AND NOT EXISTS (SELECT 1 FROM kernels_position later WHERE later.revision_id = p.revision_id "
+            "AND later.user_id = p.user_id AND later.aspect = p.aspect AND later.id > p.id))"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_approval",
+        name="outdated",
+        code="spec.gate_outdated",
+        message="The evidence has moved since the gate was asked; it must be asked again.",
+        refuse_when=(
+            "EXISTS (SELECT 1 FROM kernels_gateresult g WHERE g.id = NEW.gate_result_id AND ("
+            "EXISTS (SELECT 1 FROM evidence_evidencerevision e WHERE e.created_at > g.created_at) OR "
+            "EXISTS (SELECT 1 FROM evidence_flag f WHERE f.confirmed_at > g.created_at AND f.cleared_at IS NULL) OR "
+            "EXISTS (SELECT 1 FROM evidence_supersession s WHERE s.created_at > g.created_at "
+            "AND s.kind IN ('replaces', 'merges'))))"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_preregistration",
+        name="approved",
+        code="spec.seal_without_approval",
+        message="A prediction is sealed when its revision is approved.",
+        refuse_when="NOT EXISTS (SELECT 1 FROM kernels_approval a WHERE a.revision_id = NEW.revision_id)",
     ),
 )

@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import Any
 
 from evidence.hooks import RowChange
-from evidence.models import EvidenceRow
+from evidence.models import EvidenceRevision, EvidenceRow
 from evidence.selectors import pin_reasons, standing
 from kernels.models import Anchor, Approval, Citation, OpStop, PreRegistration, Spec, SpecRevision
+from v2kb.rules.spec_document import find_choice
 from v2kb.rules.states import APPROVED, READY, SpecFacts, spec_state
 
 MAY_BUILD = (APPROVED, READY)
@@ -122,13 +123,36 @@ def moved_pins(revisions: Iterable[SpecRevision]) -> dict[int, tuple[MovedPin, .
         .prefetch_related(*standing("evidence__row__"))
     )
     moved: dict[int, list[MovedPin]] = {}
-    for citation in citations:
+    for citation in _answering(citations):
         pinned, row = citation.evidence, citation.evidence.row
         if reasons := pin_reasons(pinned, citation.revision.created_at):
             sentences = tuple(reason.sentence for reason in reasons)
             pin = MovedPin(citation.choice_id, row.code, pinned.number, row.head.number, sentences, row.head.created_at)
             moved.setdefault(citation.revision_id, []).append(pin)
     return {key: tuple(pins) for key, pins in moved.items()}
+
+
+def _answering(citations: Iterable[Citation]) -> list[Citation]:
+    """Citations of evidence at what the choice answers for: the revision that it pinned, or a later one whose change it
+    acknowledges with a reason, as the gate takes it (AL2).
+    """
+    citations = list(citations)
+    wanted = {citation.pk: _acknowledged(citation) for citation in citations}
+    digests = {digest for found in wanted.values() for digest in found}
+    later = EvidenceRevision.objects.filter(content_hash__in=digests).order_by("number") if digests else []
+    known = {(revision.row_id, revision.content_hash): revision for revision in later}
+    for citation in citations:
+        pinned, row = citation.evidence, citation.evidence.row
+        answered = [known[row.pk, digest] for digest in wanted[citation.pk] if (row.pk, digest) in known]
+        citation.evidence = max([pinned, *answered], key=lambda revision: revision.number)
+        citation.evidence.row = row
+    return citations
+
+
+def _acknowledged(citation: Citation) -> list[str]:
+    choice = find_choice(citation.revision.content, citation.choice_id)
+    code = citation.evidence.row.code
+    return [said["revision"] for said in choice["acknowledged"] if said["code"] == code and said["reason"].strip()]
 
 
 def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
@@ -142,7 +166,7 @@ def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
         revision__head_of__archived_at__isnull=True,
     )
     pins: dict[int, list[Citation]] = {}
-    for citation in citations.select_related("revision__spec", "evidence"):
+    for citation in _answering(citations.select_related("revision__spec", "evidence__row")):
         citation.evidence.row = rows[citation.evidence.row_id]
         pins.setdefault(citation.evidence.row_id, []).append(citation)
     return [

@@ -1,5 +1,6 @@
 """Evaluating the gate for a stored revision and keeping its result."""
 
+from evidence.models import EvidenceRevision
 from kernels.models import GateResult, Spec, SpecRevision
 from kernels.selectors.gate import evidence_snapshot, gate_context, inputs_document
 from v2kb.core.activity import record
@@ -22,7 +23,7 @@ def store_gate_result(revision: SpecRevision, *, lock: bool = False) -> tuple[Ga
     digest = content_hash({"revision": revision.content_hash, "result": document, "inputs": inputs})
     newest = revision.gate_results.first()
     said = (revision.content_hash, result.passed, digest)
-    if newest is not None and (newest.revision_hash, newest.passed, newest.content_hash) == said:
+    if newest is not None and (newest.revision_hash, newest.passed, newest.content_hash) == said and _fresh(newest):
         return newest, result
     stored = GateResult.objects.create(
         revision=revision,
@@ -34,6 +35,11 @@ def store_gate_result(revision: SpecRevision, *, lock: bool = False) -> tuple[Ga
         content_hash=digest,
     )
     return stored, result
+
+
+def _fresh(result: GateResult) -> bool:
+    """Whether no evidence is newer, be it that a row says again what it said: an approval wants no older result."""
+    return not EvidenceRevision.objects.filter(created_at__gt=result.created_at).exists()
 
 
 @service("kernels.evaluate_gate", silent=True)

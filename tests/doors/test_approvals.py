@@ -1,17 +1,28 @@
 """Nobody forges an approval: not by SQL, not through the ORM, not with somebody else's gate, not through a page."""
 
+import copy
+import json
+
 import pytest
+from django.contrib.auth.models import Group
 from django.db import DatabaseError, connection, transaction
 from django.urls import reverse
 from django.utils import timezone
+from knox.models import AuthToken
 
-from kernels.models import Approval, GateResult, Position
+from evidence.models import EvidenceRow
+from evidence.services.decisions import accept_proposal
+from evidence.services.flags import confirm_flag, flag_row
+from evidence.services.proposals import propose_change, propose_revert
+from evidence.services.supersession import supersede_row
+from kernels.models import Approval, GateResult, Position, PreRegistration
 from kernels.services.gate import evaluate_gate
 from kernels.services.reviews import close_quorum, sign_mechanism, take_position
 from kernels.services.specs import submit_spec
 from tests import factories as f
 from v2kb.core.errors import Conflict, Forbidden
 from v2kb.core.guards.errors import refusal_from_database
+from v2kb.core.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -136,6 +147,7 @@ def test_a_result_written_by_hand_is_not_taken_for_what_the_gate_says(failing):
 
 def test_no_contributor_approves_not_even_the_author_of_an_older_revision(submitted, insert):
     first, gate = submitted
+    f.designer().user.groups.add(Group.objects.get(name="reviewer_correctness"))
     vote(first, f.designer())
     assert code_of(insert, first, gate, f.designer().user) == "spec.approver_is_author"
     second = f.saved_revision({**first.content, "summary": "more"}, spec=first.spec, who=f.actor("dan", "designer"))
@@ -152,7 +164,6 @@ def test_no_contributor_approves_not_even_the_author_of_an_older_revision(submit
         [("no_objection", "correctness")],
         [("approve", "performance")],
         [("approve", "curation")],
-        [("approve", "correctness"), ("discuss", "correctness")],
         [("approve", "correctness"), ("recuse", "correctness")],
     ],
 )
@@ -162,6 +173,86 @@ def test_an_approval_needs_an_approving_position_as_the_last_word(submitted, ins
         vote(revision, f.reviewer(), position, aspect)
     vote(revision, f.actor("rita", "reviewer_correctness"))  # somebody else's approval does not count
     assert code_of(insert, revision, gate, f.reviewer().user) == "spec.no_approving_position"
+
+
+def test_what_somebody_wants_to_discuss_is_not_approved(submitted, insert):
+    revision, gate = submitted
+    vote(revision, f.reviewer())
+    doubter = f.actor("rita", "reviewer_performance")
+    vote(revision, doubter, "discuss", "performance")
+    assert code_of(insert, revision, gate, f.reviewer().user) == "spec.discussed"
+    vote(revision, doubter, "no_objection", "performance")
+    assert code_of(insert, revision, gate, f.reviewer().user) == ""
+
+
+@pytest.mark.parametrize("who", ["a viewer", "a reviewer of performance", "one who left"])
+def test_only_who_reviews_correctness_now_approves(submitted, insert, who):
+    revision, gate = submitted
+    approver = {
+        "a viewer": lambda: f.actor("vera", "viewer"),
+        "a reviewer of performance": lambda: f.actor("rita", "reviewer_performance"),
+        "one who left": f.reviewer,
+    }[who]()
+    if who == "one who left":
+        User.objects.filter(pk=approver.user.pk).update(is_active=False)
+    vote(revision, approver)
+    assert code_of(insert, revision, gate, approver.user) == "spec.approver_no_reviewer"
+
+
+def test_what_was_not_handed_in_is_not_approved(insert):
+    row = f.evidence_row()
+    f.op()
+    revision = f.saved_revision(f.spec_content(row))
+    gate, _ = evaluate_gate(f.designer(), revision=revision)
+    vote(revision, f.reviewer())
+    assert code_of(insert, revision, gate, f.reviewer().user) == "spec.not_submitted"
+
+
+def new_revision(row):
+    changed = {**copy.deepcopy(row.head.content), "bound": "Nothing is left."}
+    proposal = propose_change(
+        f.actor("prue", "designer"), row.code, base_hash=row.head.content_hash, content=changed, reason="measured"
+    )
+    accept_proposal(f.curator(), proposal.pk)
+
+
+def confirmed_flag(row):
+    confirm_flag(f.curator(), flag_row(f.designer(), row.code, reason="wrong machine").pk)
+
+
+def superseded(row):
+    newer = f.evidence_row(title="A newer look").code
+    supersede_row(f.curator(), newer=newer, older=row.code, kind="replaces", reason="better")
+
+
+@pytest.mark.parametrize("move", [new_revision, confirmed_flag, superseded])
+def test_a_gate_that_was_asked_before_the_evidence_moved_is_no_ticket(submitted, insert, move):
+    revision, gate = submitted
+    vote(revision, f.reviewer())
+    move(EvidenceRow.objects.get(code="U1"))
+    assert gate == revision.gate_results.first(), "it is still the newest"
+    assert code_of(insert, revision, gate, f.reviewer().user) == "spec.gate_outdated"
+
+
+def test_a_row_that_says_again_what_it_said_wants_a_gate_of_its_own_and_gets_it(submitted):
+    revision, gate = submitted
+    row = EvidenceRow.objects.get(code="U1")
+    new_revision(row)
+    row.refresh_from_db()
+    back = propose_revert(f.actor("prue", "designer"), row.code, 1, reason="it was right")
+    accept_proposal(f.curator(), back.pk)
+    take_position(f.reviewer(), revision=revision, aspect="correctness", position="approve")
+    assert Approval.objects.get().gate_result.content_hash == gate.content_hash
+    assert Approval.objects.get().gate_result != gate
+
+
+def test_nothing_is_sealed_without_an_approval(submitted):
+    revision, _ = submitted
+    with pytest.raises(DatabaseError) as caught, transaction.atomic():
+        PreRegistration.objects.create(
+            revision=revision, choice_id="C1", choice_hash="0" * 64, content={}, content_hash="0" * 64
+        )
+    assert refusal_from_database(caught.value).code == "spec.seal_without_approval"
 
 
 def test_an_old_revision_is_never_approved(submitted, insert):
@@ -216,3 +307,46 @@ def test_an_approved_revision_is_not_approved_twice(submitted):
             act()
         assert caught.value.code == "spec.approved"
     assert Approval.objects.count() == 1
+
+
+APPROVE = {"aspect": "correctness", "position": "approve"}
+
+
+@pytest.fixture(params=["page", "REST"])
+def door(request, client):
+    """door(user, "position" or "close", revision) -> the status of the answer on the page, or of REST."""
+
+    def ask(user, what, revision) -> int:
+        code, number = revision.spec.code, revision.number
+        body = APPROVE if what == "position" else {}
+        if request.param == "page":
+            client.force_login(user)
+            return client.post(reverse(f"kernels:spec_{what}", args=[code, number]), body).status_code
+        path = f"/api/v1/specs/{code}/revisions/{number}/" + ("positions/" if what == "position" else "close/")
+        headers = {"Authorization": f"Token {AuthToken.objects.create(user=user)[1]}"}
+        return client.post(path, json.dumps(body), "application/json", headers=headers).status_code
+
+    return ask
+
+
+def test_neither_page_nor_rest_lets_a_contributor_or_an_old_revision_through(submitted, door):
+    old, _ = submitted
+    both = f.actor("dan", "designer", "reviewer_correctness")
+    newest = f.saved_revision({**old.content, "summary": "more"}, spec=old.spec, who=both)
+    submit_spec(f.designer(), revision=newest)
+    newest.spec = old.spec
+    assert [door(both.user, what, newest) for what in ("position", "close")] == [403, 403]
+    assert [door(both.user, what, old) for what in ("position", "close")] == [403, 403]
+    # A refused form comes back with 422 on the page, a conflict as such through REST.
+    assert all(door(f.reviewer().user, what, old) in (409, 422) for what in ("position", "close"))
+    assert not Approval.objects.exists()
+    assert not Position.objects.exists()
+
+
+def test_neither_page_nor_rest_approves_what_moved_since_the_gate_was_green(submitted, door):
+    revision, gate = submitted
+    assert gate.passed
+    confirmed_flag(EvidenceRow.objects.get(code="U1"))
+    assert door(f.reviewer().user, "position", revision) in (201, 302)
+    assert door(f.reviewer().user, "close", revision) == 409
+    assert not Approval.objects.exists()

@@ -30,6 +30,14 @@ def test_a_head_never_moves_back_or_away(world):
         assert code_of(lambda model=model: model.objects.update(head=None)) == "database.head_moved_back"
 
 
+def test_a_head_is_a_revision_of_its_own(world):
+    other = f.saved_revision(f.spec_content(world.row))
+    for number in (2, 3):
+        f.saved_revision({**other.content, "summary": str(number)}, spec=other.spec)
+    foreign = other.spec.revisions.get(number=2)  # nobody's head, and later than the head of the other spec
+    assert code_of(lambda: Spec.objects.filter(pk=world.spec.pk).update(head=foreign)) == "database.head_moved_back"
+
+
 def test_an_accepted_proposal_keeps_its_content_and_every_proposal_its_author(world):
     accepted = Proposal.objects.filter(state="accepted")
     other = f.actor("olga", "curator").user

@@ -169,7 +169,7 @@ def test_a_forged_judgement_result_and_registration_are_found(world, failing):
     judgement.save()
     RunResult.objects.create(run=world.queued, fence=1, content=world.run.result.content, content_hash="0" * 64)
     PreRegistration.objects.create(
-        revision=failing, choice_id="C1", choice_hash="0" * 64, content={"kill_percent": "0"},
+        revision=world.revision, choice_id="C2", choice_hash="0" * 64, content={"kill_percent": "0"},
         content_hash=content_hash({"kill_percent": "0"}), sealed_at=timezone.now(),
     )  # fmt: skip
     kinds = sorted(line.split()[0] for line in found())

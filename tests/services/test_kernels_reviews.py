@@ -169,6 +169,31 @@ def test_a_row_that_moves_between_writing_and_approval_blocks(revision, row):
     assert any(sentence.startswith("Gate AL2") for sentence in what_is_missing(revision))
 
 
+def test_a_change_that_is_acknowledged_makes_nothing_stale_and_the_next_one_does(revision, row):
+    def scope(dtype, reason):
+        changed = {**copy.deepcopy(row.head.content), "scope": {**row.head.content["scope"], "dtype": [dtype]}}
+        change = propose_change(
+            f.actor("prue"), row.code, base_hash=row.head.content_hash, content=changed, reason=reason
+        )
+        accept_proposal(f.curator(), change.pk)
+        row.refresh_from_db()
+
+    scope("bf16", "measured")
+    content = copy.deepcopy(revision.content)
+    content["choices"][0]["acknowledged"] = [
+        {"code": row.code, "revision": row.head.content_hash, "reason": "The norm runs in bf16."}
+    ]
+    answered = f.saved_revision(content, spec=revision.spec)
+    submit_spec(f.designer(), revision=answered)
+    approve(answered)
+    assert spec_status(answered.spec).state == "approved to build"
+    scope("fp8", "measured again")
+    (moved,) = spec_status(answered.spec).moved
+    assert (moved.pinned_number, moved.head_number) == (2, 3)
+    assert "bf16" in moved.sentences[0]
+    assert spec_status(answered.spec).state == "stale"
+
+
 def test_a_stored_gate_says_what_it_saw(revision, row):
     stored, _ = evaluate_gate(f.designer(), revision=revision)
     assert stored.revision_hash == revision.content_hash

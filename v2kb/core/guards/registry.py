@@ -92,8 +92,10 @@ class TriggerGuard:
         }
 
 
-def head_moves_forward(table: str, revisions: str) -> TriggerGuard:
-    """The head of a row of `table` moves to a later revision only, never back and never away."""
+def head_moves_forward(table: str, revisions: str, owner: str) -> TriggerGuard:
+    """The head of a row of `table` moves to a later revision of its own only, never back and never away. `owner` is
+    the column of `revisions` that says whose a revision is.
+    """
 
     def number(which: str) -> str:
         return f"(SELECT r.number FROM {revisions} r WHERE r.id = {which}.head_id)"
@@ -102,10 +104,11 @@ def head_moves_forward(table: str, revisions: str) -> TriggerGuard:
         table=table,
         name="head",
         code="database.head_moved_back",
-        message="A head moves to a later revision only.",
+        message="A head moves to a later revision of its own only.",
         refuse_when=(
-            "OLD.head_id IS NOT NULL AND (NEW.head_id IS NULL OR "
-            f"(NEW.head_id <> OLD.head_id AND {number('NEW')} <= {number('OLD')}))"
+            "(OLD.head_id IS NOT NULL AND (NEW.head_id IS NULL OR "
+            f"(NEW.head_id <> OLD.head_id AND {number('NEW')} <= {number('OLD')}))) OR (NEW.head_id IS NOT NULL AND "
+            f"NOT EXISTS (SELECT 1 FROM {revisions} r WHERE r.id = NEW.head_id AND r.{owner} = NEW.id))"
         ),
         event="UPDATE",
     )
