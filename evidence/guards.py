@@ -16,7 +16,8 @@ register(
         message="An accepted or closed proposal keeps its content, and every proposal its author and what it is.",
         refuse_when=(
             "NEW.author_id <> OLD.author_id OR COALESCE(NEW.merges_id, 0) <> COALESCE(OLD.merges_id, 0) OR "
-            "COALESCE(NEW.reverts_to_id, 0) <> COALESCE(OLD.reverts_to_id, 0) OR (NEW.content <> OLD.content AND (OLD.state <> 'open' OR "
+            "COALESCE(NEW.reverts_to_id, 0) <> COALESCE(OLD.reverts_to_id, 0) OR "
+            "(NEW.content <> OLD.content AND (OLD.state <> 'open' OR "
             "EXISTS (SELECT 1 FROM evidence_proposaldecision d WHERE d.proposal_id = OLD.id)))"
         ),
         event="UPDATE",
