@@ -70,7 +70,7 @@ def _narrowed(wanted: EntryFilter) -> Q:
     narrowed = Q()
     for word in wanted.text.split():
         places = ("why", "env", "trace", "commit", "lever__name", "lever__slug")
-        narrowed &= Q(pk__in=ExperimentEntry.objects.filter(_anywhere(places, word)).values("pk"))
+        narrowed &= _anywhere(places, word)
     if wanted.lever:
         called = LeverAlias.objects.filter(normalised=lever_key(wanted.lever)).values_list("lever_id", flat=True)
         narrowed &= Q(lever__in=lever_families().merged_with(called))
