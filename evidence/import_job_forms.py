@@ -4,11 +4,12 @@ from typing import Any
 
 from django import forms
 
-from evidence.importers.log_mapping import ENTRY, FIELDS, ROW, SKIP, columns_of
 from evidence.importers.log_cells import word_key
+from evidence.importers.log_mapping import ENTRY, FIELDS, ROW, SKIP, columns_of
 from evidence.models import ImportJob
 from evidence.services.import_jobs import MAX_FILE_BYTES, MAX_TYPING_BYTES
-from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, VERDICTS
+from evidence.vocabulary import cause_choices
+from v2kb.rules.evidence import DEAD, VERDICTS
 from v2kb.rules.experiments import VERDICTS as HISTORY_VERDICTS
 from v2kb.rules.sizes import size_text
 
@@ -33,7 +34,7 @@ class UploadForm(forms.Form):
 
 def meanings() -> list[tuple[str, Any]]:
     """What a word of the verdict column can mean, in groups."""
-    causes = [(f"{ROW}:{DEAD}:{cause.slug}", f"row: {DEAD}, {cause.label}") for cause in CAUSE_CLASSES.values()]
+    causes = [(f"{ROW}:{DEAD}:{slug}", f"row: {DEAD}, {label}") for slug, label in cause_choices()]
     rows = [(f"{ROW}:{word}:", f"row: {word}, no cause class" if word == DEAD else f"row: {word}") for word in VERDICTS]
     return [
         ("", "Not said yet"),
@@ -63,13 +64,13 @@ class MappingForm(forms.Form):
             field = forms.ChoiceField(label=name, choices=choices, required=False, initial=initial)
             self.fields[f"column_{index}"] = field
         self.words = self._words(job)
-        known = job.mapping.get("words", {})
+        known, choices = job.mapping.get("words", {}), meanings()
         for index, (word, _) in enumerate(self.words):
             meaning = known.get(word_key(word), {})
             initial = ":".join((meaning["as"], meaning["verdict"], meaning["cause_class"])) if meaning else ""
             label = word or "(an empty cell)"
             self.fields[f"word_{index}"] = forms.ChoiceField(
-                label=label, choices=meanings(), required=False, initial=initial
+                label=label, choices=choices, required=False, initial=initial
             )
 
     def _words(self, job: ImportJob) -> list[tuple[str, int]]:

@@ -7,7 +7,7 @@ verdict of a row with its cause class, or a line to leave out. The two lists are
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,7 +15,7 @@ from evidence.importers.log_cells import cell_text, is_nothing, read_commit, rea
 from evidence.importers.records import Record
 from v2kb.rules import experiments
 from v2kb.rules.canonical import content_hash
-from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, UNTESTED, VERDICTS, WIN, read_content
+from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, VERDICTS, WIN, read_content
 from v2kb.rules.evidence import FIELDS as ROW_FIELDS
 from v2kb.rules.names import lever_slug
 from v2kb.rules.numbers import parse_numbers
@@ -93,10 +93,12 @@ class ReadLine:
 # --- the mapping ---
 
 
-def read_mapping(raw: Any, header: list[str]) -> tuple[dict[str, Any], list[tuple[str, str]]]:
+def read_mapping(
+    raw: Any, header: list[str], causes: Mapping[str, str] = NO_CAUSES
+) -> tuple[dict[str, Any], list[tuple[str, str]]]:
     """Return (mapping {"columns": {header: field}, "words": {key: {as, verdict, cause_class}}}, problems).
 
-    Problems are (place, message); a place is `columns`, `words`, or a word.
+    Problems are (place, message); a place is `columns`, `words`, or a word. `causes`: those that curators added.
     """
     raw = raw if isinstance(raw, dict) else {}
     columns = raw.get("columns") if isinstance(raw.get("columns"), dict) else {}
@@ -119,7 +121,7 @@ def read_mapping(raw: Any, header: list[str]) -> tuple[dict[str, Any], list[tupl
     if "verdict" not in mapping["columns"].values():
         problems.append(("columns", "Say which column holds the verdict."))
     for word, meaning in words.items():
-        read, problem = _meaning(meaning)
+        read, problem = _meaning(meaning, causes)
         if problem:
             problems.append(("words", f"{str(word)[:60] or 'an empty cell'}: {problem}"))
         elif read:
@@ -135,7 +137,7 @@ def read_mapping(raw: Any, header: list[str]) -> tuple[dict[str, Any], list[tupl
     return mapping, problems
 
 
-def _meaning(raw: Any) -> tuple[dict[str, str], str]:
+def _meaning(raw: Any, causes: Mapping[str, str]) -> tuple[dict[str, str], str]:
     """One word's meaning and what is wrong with it; an empty meaning means that nobody has said it yet."""
     if not isinstance(raw, dict) or not raw.get("as"):
         return {}, ""
@@ -145,7 +147,7 @@ def _meaning(raw: Any) -> tuple[dict[str, str], str]:
     known = {ENTRY: experiments.VERDICTS, ROW: VERDICTS}.get(kind)
     if known is None or verdict not in known:
         return {}, f"{str(kind)[:20]} {str(verdict)[:20]} is no meaning of a word."
-    if cause and (kind != ROW or verdict != DEAD or cause not in CAUSE_CLASSES):
+    if cause and (kind != ROW or verdict != DEAD or cause not in {*CAUSE_CLASSES, *causes}):
         return {}, "only a DEAD row has a cause class, one of the list."
     return {"as": kind, "verdict": verdict, "cause_class": cause}, ""
 
@@ -201,8 +203,8 @@ def columns_of(mapping: dict[str, Any], name: str) -> list[str]:
 class _Cells:
     """The cells of a record by field, and the problems that were found on the way."""
 
-    def __init__(self, record: Record, header: list[str], mapping: dict[str, Any]) -> None:
-        self.record, self.mapping = record, mapping
+    def __init__(self, record: Record, header: list[str], mapping: dict[str, Any], causes: Mapping[str, str]) -> None:
+        self.record, self.mapping, self.causes = record, mapping, causes
         self.by_column = dict(zip(header, record.cells, strict=True))
         self.problems: list[dict[str, Any]] = []
 
@@ -240,12 +242,14 @@ class _Cells:
         return commit or ""
 
 
-def read_line(record: Record, header: list[str], mapping: dict[str, Any]) -> ReadLine:
-    """What a record says under a mapping. Never raises."""
+def read_line(
+    record: Record, header: list[str], mapping: dict[str, Any], causes: Mapping[str, str] = NO_CAUSES
+) -> ReadLine:
+    """What a record says under a mapping; `causes` are the cause classes that curators added. Never raises."""
     if record.problem:
         problem = {"line": record.line, "column": record.column, "message": record.problem, "fix": record.fix}
         return ReadLine("", {}, problems=[problem])
-    cells = _Cells(record, header, mapping)
+    cells = _Cells(record, header, mapping, causes)
     said = cells.raw("verdict")
     meaning = mapping["words"].get(word_key(said))
     if meaning is None:
@@ -293,8 +297,9 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
     if not lever_slug(lever_name):
         cells.problem("lever" if cells.columns("lever") else "title", "The line names no lever.", "Name it in words.")
     cause = cells.text("cause_class").strip("`").replace(" ", "_").casefold() or meaning["cause_class"]
-    if cause and cause not in CAUSE_CLASSES:
-        cells.problem("cause_class", f"{_short(cause)} is no cause class.", f"Use one of {', '.join(CAUSE_CLASSES)}.")
+    known = [*CAUSE_CLASSES, *cells.causes]
+    if cause and cause not in known:
+        cells.problem("cause_class", f"{_short(cause)} is no cause class.", f"Use one of {', '.join(known)}.")
     notes, numbers = [], []
     role = "bound" if verdict == UNTESTED else "verdict"
     for name, as_role in (("number", "data_point" if verdict == UNTESTED else role), ("bound", "bound")):
@@ -334,7 +339,7 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
 def _exported_row(cells: _Cells) -> ReadLine:
     """A row that was exported whole; its hash must fit."""
     try:
-        content, problems = read_content(json.loads(cells.raw("document")))
+        content, problems = read_content(json.loads(cells.raw("document")), cells.causes)
     except (ValueError, RecursionError):
         content, problems = read_content(None)
     code = cells.raw("code").strip()

@@ -1,7 +1,7 @@
 """Importing an existing map: unknown codes come in as they stand, known ones with other content become proposals."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from evidence.models import CodeSeries, EvidenceRow, ImportedLine, Lever, Propos
 from evidence.policies import require_curator
 from evidence.services.levers import create_lever
 from evidence.services.revisions import checked_reason, code_was_taken, write_revision
+from evidence.vocabulary import added_causes
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
@@ -97,11 +98,11 @@ def _remember(log: str, compared: Sequence[ComparedRow]) -> None:
     rows = dict(EvidenceRow.objects.filter(code__in=[found.row.code for found in compared]).values_list("code", "pk"))
     keys = [found.row.key or found.row.code for found in compared]
     known = dict(ImportedLine.objects.filter(log=log, key__in=keys).values_list("key", "content"))
-    lines = []
+    lines, causes = [], added_causes()
     for key, found in zip(keys, compared, strict=True):
         before = known.get(key, {})
-        plain = before.get("plain", {}) if found.state == CHANGED else _plain(found.row)
-        content = {"content": read_content(found.row.content)[0], "plain": plain}
+        plain = before.get("plain", {}) if found.state == CHANGED else _plain(found.row, causes)
+        content = {"content": read_content(found.row.content, causes)[0], "plain": plain}
         if content != before:
             lines.append(ImportedLine(log=log, key=key, row_id=rows[found.row.code], content=content))
     ImportedLine.objects.bulk_create(
@@ -109,9 +110,9 @@ def _remember(log: str, compared: Sequence[ComparedRow]) -> None:
     )
 
 
-def _plain(row: BaselineRow) -> dict[str, Any]:
+def _plain(row: BaselineRow, causes: Mapping[str, str]) -> dict[str, Any]:
     """The fields as the source alone gives them, in their one spelling."""
-    content = read_content(row.content | row.plain)[0]
+    content = read_content(row.content | row.plain, causes)[0]
     return {name: content[name] for name in row.plain}
 
 

@@ -25,6 +25,7 @@ from evidence.models import (
     LeverAlias,
 )
 from evidence.services.experiments import unknown_links
+from evidence.vocabulary import added_causes
 from v2kb.core.errors import Refusal
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.experiments import FIELDS, entry_hash
@@ -45,7 +46,8 @@ def log_of(job: ImportJob) -> str:
 def read_batch(job: ImportJob, batch: Sequence[tuple[int, Record]]) -> list[tuple[int, Record, ReadLine]]:
     """What a batch of (number, record) says under the mapping."""
     header, mapping = job.profile["header"], job.mapping
-    return [(number, record, read_line(record, header, mapping)) for number, record in batch]
+    causes = added_causes()
+    return [(number, record, read_line(record, header, mapping, causes)) for number, record in batch]
 
 
 def check_batch(job: ImportJob, read: Sequence[tuple[int, Record, ReadLine]]) -> int:
@@ -205,7 +207,8 @@ def baseline_row(job: ImportJob, line: ImportLine, code: str = "") -> BaselineRo
 def _reread(header: list[str], mapping: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
     """What our own CSV of a row gives back when it is read with this mapping."""
     cells = row_cells(content)
-    read = read_line(Record(1, [cells.get(name, "") for name in header]), header, mapping)
+    own = {content["cause_class"]: content["cause_class"]}
+    read = read_line(Record(1, [cells.get(name, "") for name in header]), header, mapping, own)
     return read.document.get("content", {}) if read.kind == ROW else {}
 
 

@@ -11,6 +11,7 @@ from evidence.importers.log_mapping import read_mapping
 from evidence.importers.records import MAP
 from evidence.models import ImportChunk, ImportJob, ImportMapping
 from evidence.policies import require_curator
+from evidence.vocabulary import added_causes
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
@@ -91,7 +92,7 @@ def map_import(
     job = locked_job(public_id, State.MAPPING, State.CHECKED, State.FAILED)
     if job.format == MAP or not job.format:
         raise _wrong_state(job)
-    read, problems = read_mapping(mapping, job.profile["header"])
+    read, problems = read_mapping(mapping, job.profile["header"], added_causes())
     if problems and check:
         raise Refusal(
             "evidence.mapping",

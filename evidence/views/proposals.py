@@ -27,6 +27,7 @@ from evidence.stale import differing
 from evidence.views.deciding import conflict_of
 from evidence.views.queue import to_queue
 from evidence.views.shared import act, content_form, render_form, send_content
+from evidence.vocabulary import added_causes
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.rules.evidence import read_content
@@ -65,7 +66,7 @@ def _conflict(form: ContentForm, refusal: Refusal, row) -> dict[str, Any]:
         return {"conflict": refusal}
     row = selectors.get_row(row.code)
     base = selectors.find_revision(row.code, form.data.get("base_hash", ""))
-    view = three_way((base or row.head).content, row.head.content, read_content(form.content())[0])
+    view = three_way((base or row.head).content, row.head.content, read_content(form.content(), added_causes())[0])
     merged = merged_content(view, {part.field: part.mine for part in view if part.state == "conflict"})
     merged_form = ContentForm(
         initial=initial_of(merged) | {"base_hash": row.head.content_hash, "reason": form.cleaned_data["reason"]},

@@ -1,10 +1,15 @@
 """Terms: curators add words and other names; what rules depend on stays, and nothing that is added disarms a row."""
 
+import json
+
 import pytest
 from django.db import DatabaseError, transaction
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evidence.baseline import UNSAID, BaselineRow, compare_rows
+from evidence.importers.log_mapping import read_line, read_mapping
+from evidence.importers.records import Record
 from evidence.models import Term, TermAlias
 from evidence.search import Query, search_rows
 from evidence.search.board import Design, board_of
@@ -18,7 +23,7 @@ from evidence.services.terms import (
     remove_term_alias,
     restore_term,
 )
-from evidence.vocabulary import cause_choices, known_words, scope_aliases
+from evidence.vocabulary import added_causes, cause_choices, known_words, scope_aliases
 from kernels.selectors.gate import evidence_snapshot, gate_preview
 from kernels.selectors.searches import check_receipt, newest_change
 from kernels.selectors.verify import faults
@@ -199,3 +204,25 @@ def test_no_names_make_scopes_disjoint(one, two, names):
     a, b = {"dtype": one}, {"dtype": two}
     if relation(a, b) != DISJOINT:
         assert relation(a, b, {"dtype": names}) != DISJOINT
+
+
+def test_exported_rows_of_an_added_cause_class_come_back_unchanged():
+    add_term(f.curator(), kind="cause", word="register pressure")
+    row = f.evidence_row(f.DEAD, cause_class="register_pressure")
+    header = ["verdict", "code", "document", "hash"]
+    cells = ["DEAD", row.code, json.dumps(row.head.content), row.head.content_hash]
+    mapping = {
+        "columns": {name: name for name in header},
+        "words": {"dead": {"as": "row", "verdict": "DEAD", "cause_class": ""}},
+    }
+    read = read_line(Record(1, cells), header, mapping, added_causes())
+    assert (read.problems, read.document["content"]) == ([], row.head.content)
+    assert read_line(Record(1, cells), header, mapping).problems
+    found = compare_rows([BaselineRow(row.code, 1, read.document["content"], said=frozenset(UNSAID))])
+    assert found[0].state == "unchanged"
+    assert read_mapping({"columns": {}, "words": {"x": _dead("register_pressure")}}, header, added_causes())[0]["words"]
+    assert not read_mapping({"columns": {}, "words": {"x": _dead("bad_luck")}}, header, added_causes())[0]["words"]
+
+
+def _dead(cause: str) -> dict[str, str]:
+    return {"as": "row", "verdict": "DEAD", "cause_class": cause}
