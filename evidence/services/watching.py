@@ -47,7 +47,7 @@ def set_bounds(
     )
     named = {**values, "snapshot": str(upstream or "")}
     said = ", ".join(f"{name} {value}" for name, value in named.items() if value) or "nothing"
-    record(actor, "evidence.set_bounds", row, f"{row.code} is watched for {said}"[:2000], after=named)
+    record(actor, "evidence.set_bounds", row, f"{row.code} was measured on {said}"[:2000], after=named)
     newest = _newest_of(upstream) if upstream else None
     if newest is not None:
         note_snapshot(Actor.system(label="watcher"), newest)

@@ -8,8 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from evidence.models import EvidenceRow, Proposal
-from evidence.services import accept_proposal, propose_change, supersede_row
+from evidence.services import accept_proposal, flag_row, propose_change, supersede_row, withdraw_proposal
+from evidence.services.watching import watch_row
 from tests import factories as f
+from v2kb.core.actor import Actor
 from v2kb.core.models import User
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -89,11 +91,14 @@ def test_pages_of_a_rows_life_are_accessible_and_narrow(page, live_server, sign_
     sign_in("cleo", "curator", "designer")
     accept_proposal(f.actor("carl", "curator"), proposals[0].pk, conflict="I own the machine.")
     supersede_row(f.curator(), newer=other.code, older=row.code, kind="narrows", reason="a case of it")
-    assert User.objects.filter(username="cleo").exists()
+    watch_row(Actor.of_user(User.objects.get(username="cleo")), other.code)
+    flag_row(f.actor("vera", "viewer"), other.code, reason="Which machine?")
+    withdraw_proposal(f.actor("ines"), proposals[1].pk)
+    propose(other, bound="less")
     found = []
     own, decided = f"/evidence/rows/{row.code}/", f"/evidence/proposals/{proposals[0].pk}/"
     queue = "/evidence/proposals/"
-    pages = [queue, f"{queue}?kind=wording&choose=all", f"{queue}{proposals[1].pk}/", decided, own]
+    pages = ["/", queue, f"{queue}?kind=wording&choose=all", f"{queue}{proposals[2].pk}/", decided, own]
     pages += [f"{own}compare/", f"{own}revert/1/", f"{own}merge/", "/evidence/over-time/"]
     for path in pages:
         for scheme, width in (("light", 1440), ("dark", 380)):
