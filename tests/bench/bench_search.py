@@ -119,6 +119,7 @@ def measure(asked: dict[str, list[str]]) -> dict[str, Any]:
     from evidence.models import EvidenceRow
     from evidence.search import Query, hits_of, search_rows
     from evidence.services.facts import refresh_facts
+    from v2kb import wsgi  # noqa: F401 - started as the web process is
     from v2kb.core.models import User
 
     user, _ = User.objects.get_or_create(username="bench")
