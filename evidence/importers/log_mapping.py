@@ -71,6 +71,8 @@ WORDS = {
     "regression": (ENTRY, "REGRESS"), "slower": (ENTRY, "REGRESS"), "parked": (ENTRY, "PARKED"),
     "killed": (ENTRY, "KILLED"), "dead": (ROW, DEAD), "untested": (ROW, UNTESTED),
 }  # fmt: skip
+# An entry says in one line what a row has fields for.
+WHY = ("code", "title", "number", "why", "bound", "not_checked", "cause_class", "source")
 MAX_TITLE = 300
 MAX_PROBLEM_CHARS = 60
 _CODE = r"[A-Z]{1,3}[1-9][0-9]{0,5}"
@@ -271,7 +273,7 @@ def _entry(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
         "on": cells.day(),
         "env": cells.text("env") or ("" if cells.columns("env") else "not said"),
         "verdict": meaning["verdict"],
-        "why": cells.text("why"),
+        "why": "; ".join(text for name in WHY if (text := cells.text(name))),
         "trace": cells.text("trace").strip("`"),
         "commit": cells.commit(),
         "lever": cells.text("lever"),
@@ -310,14 +312,15 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
                     notes.append(f"column {column}: {_short(number['text'])} is kept as text, not read as a number")
     commit, trace = cells.commit(), cells.text("trace").strip("`")
     sources = [{"kind": "commit", "text": commit}] if commit else []
-    sources += [{"kind": "note", "text": text[:300]} for text in (trace, cells.text("source")) if text]
+    texts = (trace, *(cells.text(name) for name in ("source", "links", "corrects")))
+    sources += [{"kind": "note", "text": text} for text in texts if text]
     measured = [cells.text("number"), f"environment: {cells.text('env')}" if cells.text("env") else ""]
     content = {
         "lever": lever_slug(lever_name),
         "title": title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…",
         "verdict": verdict,
         "scope": {},
-        "numbers": numbers[:100],
+        "numbers": numbers,
         "mechanism": cells.text("why", "\n"),
         "cause_class": cause if verdict == DEAD else "",
         "approaches": [],

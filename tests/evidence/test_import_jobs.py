@@ -189,7 +189,7 @@ def test_a_log_where_a_person_says_what_the_words_mean(cleo):
     assert "'04/07/2026' can't be read as one date" in dated.problems[0]["message"]
     apply(cleo, job, skip_unreadable=True)
     assert list(ExperimentEntry.objects.order_by("pk").values_list("verdict", "why")) == [
-        ("WIN", "integer trips – good"), ("NULL", "flat"),
+        ("WIN", "Fold MACs; ?7..?9%; integer trips – good"), ("NULL", "Deeper stages; ?6%; flat"),
     ]  # fmt: skip
     row = EvidenceRow.objects.select_related("head").get()
     content = row.head.content
