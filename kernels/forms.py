@@ -26,7 +26,9 @@ class CommentForm(forms.Form):
     """Comment on a place of a revision."""
 
     place = forms.CharField(max_length=40)
-    text = forms.CharField(max_length=20_000, widget=forms.Textarea(attrs={"rows": 3, "data-key": "c"}), label="Comment")
+    text = forms.CharField(
+        max_length=20_000, widget=forms.Textarea(attrs={"rows": 3, "data-key": "c"}), label="Comment"
+    )
     quote = forms.CharField(max_length=2000, required=False, widget=forms.HiddenInput)
     parent = forms.IntegerField(required=False, widget=forms.HiddenInput)
 

@@ -1,5 +1,5 @@
-"""Which lines of a log are changed lines of an earlier import: those that differ in one field, or whose traces or commit
-name one experiment. Pure; a pair that could be another is none.
+"""Which lines of a log are changed lines of an earlier import: those that differ in one field, or whose traces or
+commit name one experiment. Pure; a pair that could be another is none.
 """
 
 import json

@@ -69,7 +69,7 @@ class ImportJob(models.Model):
                         "done",
                         "failed",
                         "cancelled",
-                    ]  # fmt: skip
+                    ]
                 ),
                 name="import_job_state_known",
             )

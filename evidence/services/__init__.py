@@ -8,6 +8,7 @@ from evidence.services.levers import add_alias, archive_lever, create_lever, edi
 from evidence.services.proposals import propose_change, propose_row, revise_proposal, withdraw_proposal
 from evidence.services.runs import RunOutcome, attach_receipt, propose_from_run
 from evidence.services.supersession import supersede_row
+from evidence.services.vectors import keep_vectors, store_vectors
 
 __all__ = [
     "BaselineReport",
@@ -27,6 +28,7 @@ __all__ = [
     "flag_row",
     "import_baseline",
     "import_entries",
+    "keep_vectors",
     "merge_levers",
     "propose_change",
     "propose_from_run",
@@ -36,6 +38,7 @@ __all__ = [
     "restore_lever",
     "restore_row",
     "revise_proposal",
+    "store_vectors",
     "supersede_row",
     "withdraw_proposal",
 ]

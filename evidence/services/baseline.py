@@ -56,8 +56,9 @@ def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str, l
 
     A curator's right, or the system's for starter data; nothing is overwritten, and the system proposes nothing.
     `source` says where the map comes from and becomes the reason; under `log` it is remembered what each line said. A
-    second import of the same map changes nothing and records nothing. Raises Forbidden core.role; Refusal evidence.import_rows (content that no row can hold, with
-    one problem per field), evidence.duplicate_code, evidence.code.
+    second import of the same map changes nothing and records nothing. Raises Forbidden core.role; Refusal
+    evidence.import_rows (content that no row can hold, with one problem per field), evidence.duplicate_code,
+    evidence.code.
     """
     require_curator(actor)
     source = checked_reason(source)

@@ -31,7 +31,7 @@ def add_entry(actor: Actor, *, entry: dict[str, Any]) -> ExperimentEntry:
 def correct_entry(actor: Actor, pk: int, *, entry: dict[str, Any]) -> ExperimentEntry:
     """Append a line that takes the place of an earlier claim. Both stay.
 
-    Raises as `add_entry`, and Missing evidence.no_entry, Conflict evidence.entry_corrected (correct the newest instead),
+    Raises as `add_entry`, Missing evidence.no_entry, Conflict evidence.entry_corrected (correct the newest instead),
     Refusal evidence.no_change.
     """
     require_historian(actor)
@@ -114,7 +114,7 @@ def import_entries(
 ) -> list[ExperimentEntry]:
     """Append the lines of an imported log, a batch at a time; one line of activity names them all.
 
-    `entries` are (entry, number of the one that it corrects or None), checked by the dry run. Raises Forbidden core.role;
+    `entries` are (entry, number of the one that it corrects or None), checked by the dry run. Raises Forbidden;
     Refusal evidence.entry.
     """
     require_curator(actor)

@@ -47,8 +47,8 @@ def world(db) -> SimpleNamespace:
     record_search(f.designer(), spec=revision.spec, design=Design("norm"), decisions={})
     run.refresh_from_db()
     return SimpleNamespace(
-        row=row, entry=entry, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor, version=version,
-        kernel=version.kernel, run=run, queued=queued, draft=draft,
+        row=row, entry=entry, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor,
+        version=version, kernel=version.kernel, run=run, queued=queued, draft=draft,
     )  # fmt: skip
 
 

@@ -106,9 +106,7 @@ DOORS: dict[str, Door] = {
     "evidence.save_search": Door(USER, kw(name=const("mine"), query=const("q=norm"))),
     "evidence.fail_import": Door(ROLE, args(lambda w: w.job.pk, message=const("no"))),
     "evidence.flag_row": Door(USER, args(lambda w: w.row.code, reason=REASON)),
-    "evidence.import_batch": Door(
-        ROLE, args(lambda w: w.job.pk, phase=const("reading"), work=const(lambda job: 1))
-    ),
+    "evidence.import_batch": Door(ROLE, args(lambda w: w.job.pk, phase=const("reading"), work=const(lambda job: 1))),
     "evidence.import_entries": Door(ROLE, kw(job=lambda w: w.job, entries=const([]))),
     "evidence.map_import": Door(ROLE, args(lambda w: w.job.public_id, mapping=const({}))),
     "evidence.start_import": Door(ROLE, kw(name=const("log.csv"), chunks=const([b"a,b\n"]))),
@@ -141,9 +139,7 @@ DOORS: dict[str, Door] = {
             content_change=const({"verdict": "WIN"}),
         ),
     ),
-    "evidence.propose_merge": Door(
-        ROLE, kw(into=lambda w: w.row.code, taken=lambda w: w.row.code, reason=REASON)
-    ),
+    "evidence.propose_merge": Door(ROLE, kw(into=lambda w: w.row.code, taken=lambda w: w.row.code, reason=REASON)),
     "evidence.propose_revert": Door(ROLE, args(lambda w: w.row.code, const(1), reason=REASON)),
     "evidence.propose_row": Door(ROLE, kw(content=const(f.EVIDENCE), reason=REASON)),
     "evidence.recuse": Door(ROLE, args(lambda w: w.proposal.pk, reason=REASON)),

@@ -5,8 +5,8 @@ from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
-from evidence.models import EvidenceRow
 from evidence.indexing import find_rows
+from evidence.models import EvidenceRow
 from evidence.registration import link_to_code, link_to_lever, turns
 from evidence.search import Query, hits_of, search_rows
 from evidence.services import flag_row, propose_change

@@ -1,4 +1,4 @@
-"""Search by meaning with a real encoder process: rows are read, re-read when their words change, found and explained."""
+"""Search by meaning with a real encoder process: rows are read, read again when their words change, and found."""
 
 import os
 import socket
