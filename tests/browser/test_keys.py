@@ -13,12 +13,12 @@ from tests import factories as f
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-KEYS = tuple("jkoecnp[]d/")
+KEYS = tuple("jkoecnp[]d/ar")
 # The keys that the dialog shows, those after g aside.
 PROMISED = """[...document.querySelectorAll('#keys-dialog dl > :not([hidden])')]
   .map((line) => [...line.querySelectorAll('kbd')].map((key) => key.textContent))
   .filter((keys) => keys[0] !== 'g').flat()"""
-STAY = "document.addEventListener('click', (event) => { if (event.target.closest('a')) event.preventDefault(); }, true)"
+STAY = "document.addEventListener('click', (event) => event.preventDefault(), true)"
 # Presses a key where nothing has the focus, and says whether the page took it.
 TAKEN = """(key) => {
   document.activeElement.blur();
@@ -38,7 +38,7 @@ PAGES = {
     "row": "[d",
     "old_row": "]",
     "levers": "jko",
-    "proposals": "",
+    "proposals": "jkoarc",
     "kernels": "jko",
     "workers": "",
     "help": "",
@@ -55,6 +55,8 @@ def pages() -> dict[str, str]:
     )
     accept_proposal(f.curator(), proposal.pk)
     row.refresh_from_db()
+    again = {**changed, "bound": "Nothing at all is left."}
+    propose_change(f.actor("prue"), row.code, base_hash=row.head.content_hash, content=again, reason="again")
     f.kernel_version(f.op(), slug="naive")
     first = f.saved_revision(f.spec_content(row))
     for words in ("two", "three"):
@@ -82,7 +84,7 @@ def pages() -> dict[str, str]:
 
 
 def test_each_page_promises_the_keys_that_it_takes(page: Page, live_server, console, sign_in, pages) -> None:
-    sign_in("rita", *f.ALL_DESIGN, "reviewer_correctness")
+    sign_in("rita", *f.ALL_DESIGN, "reviewer_correctness", "curator")
     wrong: dict[str, str] = {}
     for name, address in pages.items():
         page.goto(live_server.url + address)

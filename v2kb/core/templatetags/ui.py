@@ -193,7 +193,8 @@ def confirm(context, id: str, label: str, ask: str, lost: str, action: str = "",
     `action` is where its own form posts; without one it stands inside a form, which it sends. `of` is what it is about:
     it takes the place of "%s" in `ask`, and readers hear it after the label. `how`: `key` makes the id unique in a
     list; `reason` labels a required field `reason`; `yes` and `no` are the buttons in the dialog, `name` and `value`
-    go with `yes`; `tone` and `small` say how the first button looks.
+    go with `yes`; `tone` and `small` say how the first button looks; `line_key` is its key in a list; with `target`
+    htmx swaps that element.
     """
     looks = {"tone": "danger", "small": True, "no": "Keep it"}
     id = f"{id}-{slugify(how['key'])}" if "key" in how else id
