@@ -8,10 +8,9 @@ from django.urls import reverse
 
 from evidence.importers.records import LABELS, MAP
 from evidence.importers.texts import LABELS as ENCODINGS
-from evidence.models import ImportJob, ImportLine, ImportMapping
+from evidence.models import ImportJob, ImportLine
 from v2kb.core.errors import Missing
 
-MAX_JOBS = 100
 PHASES = {
     ImportJob.State.READING: "Reading the file",
     ImportJob.State.CHECKING: "Dry run",
@@ -43,11 +42,6 @@ def as_uuid(text: Any) -> UUID | None:
 def list_lines(job: ImportJob, state: str = "") -> QuerySet[ImportLine]:
     """What the dry run found, in the order of the file; what needs a look where no state is asked for."""
     return job.lines.filter(state=state) if state in ImportLine.State.values else job.lines.all()
-
-
-def saved_mappings() -> list[str]:
-    """Names of the mappings that were kept."""
-    return list(ImportMapping.objects.values_list("name", flat=True))
 
 
 def progress(job: ImportJob) -> dict[str, Any]:

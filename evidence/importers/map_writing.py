@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evidence.importers.cells import CellDate, read_source_cell
-from evidence.importers.map_tables import SHAPES, MapTable, find_tables
+from evidence.importers.map_tables import MapTable, find_tables
 from references.importers.markdown import parse_markdown, plain_text
 from references.importers.tables import Row, split_row
 from v2kb.rules.evidence import DEAD, UNTESTED, WIN
@@ -195,8 +195,3 @@ def read_back(content: dict[str, Any]) -> tuple[dict[str, str], CellDate, list[d
     cells = {role: as_read(cell) for role, cell in cells_of(content).items()}
     date, sources = read_source_cell(cells.get("source", ""), CellDate("", "", ""), [])
     return cells, date, sources
-
-
-def shape_columns(verdict: str) -> list[str]:
-    """The roles that the table of a verdict has."""
-    return [column.role for shape in SHAPES if shape.verdict == verdict for column in shape.columns]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence import exports
-from evidence.importers.load import plan_map
+from evidence.importers.load import load_map, plan_map
 from evidence.importers.map_tables import find_tables
 from evidence.importers.map_writing import MapRow, as_read, cells_of, codes_in, escaped, table_line, write_map
 from evidence.models import EvidenceRow, Proposal
@@ -122,8 +122,6 @@ class TestOverStoredRows:
         self.goes_round(system, path.name, path.read_text())
 
     def goes_round(self, system, name, text):
-        from evidence.importers.load import load_map
-
         plan = load_map(system, name=name, data=text.encode(), skip_unreadable=True)
         written = exports.export_map(plan.slug)
         assert cells(written) == cells(text)
