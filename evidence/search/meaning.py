@@ -7,7 +7,7 @@ from functools import lru_cache
 import numpy as np
 from django.db.models import Count, Max
 
-from evidence.models import EvidenceChange, RowFacts, RowVector
+from evidence.models import EvidenceChange, RowVector
 from v2kb.core.encoder import EncoderAway, encode, is_on
 
 NEAREST = 8
@@ -41,11 +41,6 @@ def nearest(text: str) -> list[tuple[int, float]]:
     return [(int(held.ids[place]), float(cosines[place])) for place in best if cosines[place] >= LEAST_COSINE]
 
 
-def progress() -> tuple[int, int]:
-    """(rows whose meaning is known, all rows)."""
-    return RowVector.objects.count(), RowFacts.objects.count()
-
-
 @lru_cache(maxsize=256)
 def _encoded(text: str) -> tuple[str, bytes]:
     model, vectors = encode([text])
@@ -69,4 +64,4 @@ def _vectors(model: str) -> Vectors:
         return _held
 
 
-__all__ = ["EncoderAway", "is_on", "nearest", "progress"]
+__all__ = ["EncoderAway", "is_on", "nearest"]

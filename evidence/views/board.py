@@ -14,6 +14,7 @@ from evidence.models import Verdict
 from evidence.policies import may_curate, may_propose
 from evidence.presenters import scope_parts
 from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
+from evidence.search.meaning import is_on
 from evidence.search.near import near_levers
 from evidence.search.saved import SavedView, query_string, saved_searches
 from v2kb.core.actor import actor_from_request
@@ -122,6 +123,9 @@ def _said(found: Found) -> list[str]:
         said.append(f"Left out, as every text holds them: {', '.join(found.query.dropped)}")
     if found.ranked is not None:
         said.append(f"Only the newest {found.ranked:,} of {len(found):,} hits are ranked by their words")
+    if found.meaning_away:
+        away = "away just now" if is_on() else "off here, so words alone decide"
+        said.append(f"Search by meaning is {away}")
     return said
 
 

@@ -662,3 +662,9 @@ def test_the_admin_reads_all_and_edits_levers_through_the_services(loaded, make_
     viewer = Client()
     viewer.force_login(make_user("stan", "viewer", is_staff=True, is_superuser=True))
     assert viewer.post("/admin/evidence/lever/add/", {"name": "X", "slug": "x", **inline}).status_code == 403
+
+
+def test_the_board_says_that_meaning_is_off_where_it_would_have_helped(loaded, viewer, settings):
+    settings.MEANING_URL = ""
+    assert "Search by meaning is off here" in viewer.get("/evidence/?q=contention").content.decode()
+    assert "Search by meaning" not in viewer.get("/evidence/?q=nwarps=7").content.decode()
