@@ -158,7 +158,7 @@ class ExportViewSet(viewsets.ViewSet):
             OpenApiParameter("id", str, "path", enum=list(exports.NAMES)),
             OpenApiParameter("document", str, description="For map.md: slug of the imported map to write again."),
         ],
-        responses={(200, "application/octet-stream"): OpenApiTypes.BINARY},
+        responses={(200, kind): OpenApiTypes.STR for kind in exports.TYPES.values()},
     )
     def retrieve(self, request: Request, pk: str) -> HttpResponse:
         """map.md, rows.csv, rows.jsonl, history.md, history.csv or history.jsonl."""

@@ -145,7 +145,7 @@ class DesignSearchViewSet(viewsets.GenericViewSet):
     filter_backends = []
     pagination_class = None
 
-    @extend_schema(request=Search, responses=BoardSerializer)
+    @extend_schema(request=Search, responses={200: BoardSerializer})
     def create(self, request: Request) -> Response:
         """Search; nothing is stored."""
         board: Board = board_of(_design(read(Search, request)))

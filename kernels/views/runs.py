@@ -22,6 +22,7 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Forbidden
 from v2kb.core.registry import panels_of
 from v2kb.core.ui.numbers import duration_text, to_decimal
+from v2kb.core.values import whole_number
 from v2kb.core.views import chosen, page_of, render_part_or_page, submit
 from v2kb.rules.ladder import Standing
 from v2kb.wire.outcomes import RUN_OUTCOMES
@@ -97,8 +98,8 @@ def run_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 def _warned(form: RunForm, found: dict[int, Standing]) -> dict[str, Any] | None:
     """The chosen version and how it stands, where it is to be timed without having passed validation."""
-    version = str(form["version"].value() or "")
-    standing = found.get(int(version)) if version.isdecimal() else None
+    version = whole_number(str(form["version"].value() or ""))
+    standing = found.get(version)
     if form["kind"].value() != Run.Kind.PERF or standing is None or not standing.fault:
         return None
     return {"version": KernelVersion.objects.select_related("kernel").get(pk=version), "standing": standing}
@@ -106,9 +107,10 @@ def _warned(form: RunForm, found: dict[int, Standing]) -> dict[str, Any] | None:
 
 def _registered(kind: str, version: str | None) -> dict[str, Any]:
     """Anchor, workloads and rounds that the version's sealed prediction names, for a perf run."""
-    if kind != Run.Kind.PERF or not (version or "").isdecimal():
+    key = whole_number(version or "")
+    if kind != Run.Kind.PERF or not key:
         return {}
-    sealed = PreRegistration.objects.filter(revision__versions=int(version)).first()
+    sealed = PreRegistration.objects.filter(revision__versions=key).first()
     if sealed is None:
         return {}
     content = sealed.content

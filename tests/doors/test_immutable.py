@@ -29,13 +29,17 @@ SQL = {
 }
 
 
-def refused(act) -> None:
-    """`act` must fail by the guard, with its code."""
+OTHER_GUARDS = {"kernels_approval": "spec.gate_outdated"}
+"""Another guard of the table that may speak first when a row is inserted again: their order is not promised."""
+
+
+def refused(act, *codes: str) -> None:
+    """`act` must fail by the guard, with its code (or one of `codes`)."""
     with pytest.raises(DatabaseError) as caught, transaction.atomic():
         act()
     refusal = refusal_from_database(caught.value)
     assert isinstance(refusal, Conflict), caught.value
-    assert refusal.code == "database.immutable"
+    assert refusal.code in ("database.immutable", *codes)
 
 
 def execute(sql: str) -> None:
@@ -72,7 +76,8 @@ def test_nothing_changes_a_row_of_an_immutable_table(world, document, table):
     for name, sql in SQL.items():
         vendor, _, rest = name.partition(":")
         if not rest or vendor == connection.vendor:
-            refused(lambda sql=sql: execute(sql.format(t=table)))
+            others = [OTHER_GUARDS[table]] if sql.startswith("INSERT") and table in OTHER_GUARDS else []
+            refused(lambda sql=sql: execute(sql.format(t=table)), *others)
     field = plain_field(model)
     first = model.objects.order_by("pk").first()
     refused(lambda: model.objects.update(**{field: F(field)}))

@@ -71,7 +71,7 @@ def test_the_queue_filters_by_kind_and_counts(row, curator, viewer):
     assert "No such proposal" in text(curator.get(f"{QUEUE}?kind=merge"))
     assert text(curator.get(f"{QUEUE}?kind=nonsense&state=nonsense")).count("data-row>") == 2
     seen = text(viewer.get(QUEUE))
-    assert "data-line-key" not in seen
+    assert 'data-line-key="' not in seen
     assert 'name="ids"' not in seen
 
 

@@ -9,6 +9,7 @@ from django.core.exceptions import RequestDataTooBig, SuspiciousOperation, TooMa
 from django.http import HttpRequest
 
 from v2kb.core.errors import Refusal
+from v2kb.core.values import whole_number
 from v2kb.rules.sizes import MIB, size_text, too_much_text
 
 View = TypeVar("View", bound=Callable)
@@ -17,6 +18,8 @@ TOO_LARGE = "core.body_too_large"
 TOO_MANY_PARTS = "core.too_many_parts"
 # Names of fields, boundaries, the other fields of a form with files.
 FORM_BYTES = MIB
+UNREADABLE_BYTES = 10**18
+"""What a length of very many digits counts as."""
 
 
 @dataclass(frozen=True)
@@ -45,15 +48,16 @@ def refusal_of_body(request: HttpRequest, view: Callable) -> Refusal | None:
         return Refusal(
             "core.length_needed", "The request does not say how long it is.", fix="Send Content-Length.", status=411
         )
-    length = request.META.get("CONTENT_LENGTH") or "0"
-    if not length.isdecimal() or int(length) <= limit.max_bytes:
+    declared = request.META.get("CONTENT_LENGTH") or "0"
+    length = whole_number(declared, default=UNREADABLE_BYTES if declared.isdecimal() else 0)
+    if length <= limit.max_bytes:
         return None
     return Refusal(
         TOO_LARGE,
-        too_much_text("This", int(length), limit.what, limit.max_bytes),
+        too_much_text("This", length, limit.what, limit.max_bytes),
         field=limit.field,
         fix="Send less at once.",
-        facts={"bytes": int(length), "limit": limit.max_bytes},
+        facts={"bytes": length, "limit": limit.max_bytes},
         status=413,
     )
 
