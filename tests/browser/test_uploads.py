@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 def test_a_file_that_is_too_large_is_not_sent(page: Page, live_server, console, sign_in) -> None:
     sign_in("cora", "curator")
     page.goto(f"{live_server.url}/evidence/import/")
-    chosen = page.get_by_label("Evidence map")
+    chosen = page.locator("#id_file")
     sent = []
     page.on("request", lambda request: sent.append(request.method))
     large = {"name": "map.md", "mimeType": "text/markdown", "buffer": b"x" * (MAX_MAP_BYTES * 3 // 2)}

@@ -162,6 +162,8 @@ def test_pages_take_as_many_queries_with_thirty_of_everything_as_with_one(client
     grown = {name: change for name, change in moved(one, many).items() if many[name] > one[name]}
     said = "\n".join(f"{name}: {change}, {most[name]}" for name, change in grown.items())
     assert grown == {}, f"these pages take more queries for more objects:\n{said}"
+    if connection.vendor != "sqlite":
+        return  # its search asks otherwise: the baseline is SQLite's
     if os.environ.get(RENEW):
         BASELINE.write_text(json.dumps(one, indent=1, sort_keys=True) + "\n")
     assert moved(json.loads(BASELINE.read_text()), one) == {}, f"counts moved; if that is meant, renew with {RENEW}=1"
