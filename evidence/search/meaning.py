@@ -10,8 +10,8 @@ from django.db.models import Count, Max
 from evidence.models import EvidenceChange, RowVector
 from v2kb.core.encoder import EncoderAway, encode, is_on
 
-NEAREST = 8
-LEAST_COSINE = 0.35
+NEAREST = 5
+LEAST_COSINE = 0.3
 CHUNK = 1000
 
 

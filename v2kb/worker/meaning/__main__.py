@@ -30,7 +30,6 @@ class Handler(BaseHTTPRequestHandler):
     """Answers one request. The server holds the encoder, its lock (one text batch at a time) and the token."""
 
     timeout = SOCKET_TIMEOUT_S
-    protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
         length = self.headers.get("Content-Length", "")
@@ -69,9 +68,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """Threads for connections; the encoder itself is asked by one at a time."""
+    """Threads for connections, which closing waits for; the encoder itself is asked by one at a time."""
 
-    daemon_threads = True
+    daemon_threads = False
 
     def __init__(self, address: tuple[str, int], token: str) -> None:
         self.token, self.encoder, self.lock = token, Encoder(), threading.Lock()
