@@ -6,11 +6,13 @@ from typing import Any
 from django.urls import NoReverseMatch, reverse
 
 from evidence.models import EvidenceRevision, Proposal
+from v2kb.core.errors import Refusal
 from v2kb.core.models import Activity
 from v2kb.rules.evidence import DEAD, FULL, WEAK, cause_label, missing_fields
 from v2kb.rules.evidence_change import FieldChange, MergedField
 from v2kb.rules.numbers import format_number
 from v2kb.rules.scope import DIMENSIONS, LABELS
+from v2kb.rules.search_query import caret
 
 SHORT = 220
 
@@ -19,6 +21,12 @@ def short(text: str, longest: int = SHORT) -> str:
     """One line of at most `longest` characters, cut at a word."""
     flat = " ".join(text.replace("**", "").replace("`", "").split())
     return flat if len(flat) <= longest else f"{flat[: longest - 1].rsplit(' ', 1)[0]}…"
+
+
+def caret_of(text: str, refusal: Refusal | None) -> str:
+    """The query with a caret below the place that a refusal names; empty where it names none."""
+    at = refusal.facts.get("at") if refusal and refusal.facts else None
+    return "" if at is None else caret(text, at)
 
 
 def scope_parts(scope: dict[str, Any]) -> list[str]:

@@ -12,7 +12,7 @@ from evidence.cards import cards_of
 from evidence.hooks import designs
 from evidence.models import Verdict
 from evidence.policies import may_curate, may_propose
-from evidence.presenters import scope_parts
+from evidence.presenters import caret_of, scope_parts
 from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
 from evidence.search.meaning import is_on
 from evidence.search.near import near_levers
@@ -58,7 +58,7 @@ def row_list(request: HttpRequest) -> HttpResponse:
         "query": query,
         "max_chars": MAX_CHARS,
         "refusal": refusal,
-        "caret": _caret(query.text, refusal),
+        "caret": caret_of(query.text, refusal),
         "found": found,
         "said": _said(found),
         "is_table": is_table,
@@ -127,12 +127,6 @@ def _said(found: Found) -> list[str]:
         away = "away just now" if is_on() else "off here, so words alone decide"
         said.append(f"Search by meaning is {away}")
     return said
-
-
-def _caret(text: str, refusal: Refusal | None) -> str:
-    """The query with a caret below the place that can't be read."""
-    at = refusal.facts.get("at") if refusal and refusal.facts else None
-    return "" if at is None else f"{text}\n{' ' * at}^"
 
 
 def _lanes(request: HttpRequest, found: Found, scope: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from evidence.cards import card_of
 from evidence.hooks import resting_on
 from evidence.models import Lever, Verdict
-from evidence.presenters import scope_parts
+from evidence.presenters import caret_of, scope_parts
 from evidence.search import Hit
 from evidence.search.board import NARROWING, Board, BoardRow, Design, board_of
 from evidence.search.near import near_levers
@@ -146,7 +146,7 @@ def _page(
         "form": form,
         "refusal": refusal,
         "problems": _problems(refusal),
-        "caret": _caret(asked.design.text, refusal),
+        "caret": caret_of(asked.design.text, refusal),
         "board": board,
         "lanes": lanes,
         "blocking": sum(row.standing.blocks for row in board.rows) if board else 0,
@@ -182,11 +182,6 @@ def _problems(refusal: Refusal | None) -> list[dict[str, str]]:
         }
         for problem in refusal.problems or [refusal.as_document()]
     ]
-
-
-def _caret(text: str, refusal: Refusal | None) -> str:
-    at = refusal.facts.get("at") if refusal else None
-    return "" if at is None else f"{text}\n{' ' * at}^"
 
 
 def _search_params(asked: _Asked) -> list[tuple[str, str]]:

@@ -60,7 +60,12 @@ class QueryError(ValueError):
 
     def caret(self, text: str) -> str:
         """The query, and below it a caret at the place."""
-        return f"{text}\n{' ' * self.at}^"
+        return caret(text, self.at)
+
+
+def caret(text: str, at: int) -> str:
+    """The query, and below it a caret at the place `at` (0-based)."""
+    return f"{text}\n{' ' * at}^"
 
 
 @dataclass(frozen=True, slots=True)
