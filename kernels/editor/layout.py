@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from v2kb.rules.prediction_words import LABELS
-from v2kb.rules.spec_document import (
+from v2kb.rules.spec_fields import (
     ARRIVAL_KINDS,
     BLOCKS,
     FAMILIES,

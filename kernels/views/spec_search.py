@@ -25,7 +25,7 @@ from v2kb.core.views import add_refusal
 from v2kb.rules.scope import DIMENSIONS, read_scope
 from v2kb.rules.search_query import MAX_CHARS
 from v2kb.rules.search_receipt import ASIDES, DECISIONS, MAX_REASON
-from v2kb.rules.spec_document import FAMILIES
+from v2kb.rules.spec_fields import FAMILIES
 
 TYPED = ("arch", "dtype", "m")
 """Dimensions of the scope with a field of their own; an address may name the others too."""

@@ -33,7 +33,7 @@ def page_map(view: SpecView) -> dict[str, Any]:
             for index, row in enumerate(view.regions)
             if index not in placed
         ],
-        "total_bytes": _total(view),
+        "total_bytes": view.total_bytes,
         "page_count": plan.page_count if isinstance(plan, Plan) else None,
         "high_byte": task.high_byte if task else None,
         "next_order": list(task.preferred_after) if task else None,
@@ -67,16 +67,11 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _total(view: SpecView) -> int | None:
-    sizes = [_number(row.values["size_bytes"]) for row in view.regions]
-    return sum(size for size in sizes if size is not None) if None not in sizes else None
-
-
 def _region(view: SpecView, placement: Placement, physical: PhysicalRegion | None) -> dict[str, Any]:
     region = placement.region
     booked = region.size_bytes if placement.packed else placement.page_count * PAGE_BYTES
     return {
-        "index": view.plan_order[placement.index],
+        "index": view.plan_rows[placement.index][0],
         "name": region.name,
         "size_bytes": region.size_bytes,
         "page": placement.page,

@@ -14,8 +14,8 @@ from v2kb.rules.smem import (
     pages_needed,
 )
 from v2kb.rules.smem_sequence import TaskOnSM, repeat_until_settled, simulate
-from v2kb.rules.spec_document import THIS_SPEC
-from v2kb.rules.spec_view import Missing, Row, SpecView
+from v2kb.rules.spec_fields import THIS_SPEC
+from v2kb.rules.spec_view import MAX_SLOTS, Missing, Row, SpecView
 
 MAX_REGIONS = 16
 LAST_PAGE_BYTES = CAPACITY_BYTES - (PAGES - 1) * PAGE_BYTES
@@ -53,7 +53,7 @@ def _sized(view: SpecView, report: Reporter, *names: str) -> list[tuple[Row, tup
     inputs=("smem.regions[].size_bytes",),
 )
 def r01(view: SpecView, report: Reporter, context: Context) -> None:
-    total = sum(size for _, (size,) in _sized(view, report, "size_bytes"))
+    total = sum(slots * size for _, (slots, size) in _sized(view, report, "slots", "size_bytes"))
     if total > CAPACITY_BYTES:
         over = total - CAPACITY_BYTES
         report.add(
@@ -227,12 +227,12 @@ def _spoken(name: str) -> str:
     inputs=("smem.regions",),
 )
 def r05(view: SpecView, report: Reporter, context: Context) -> None:
-    if has_regions(view, report) and len(view.regions) > MAX_REGIONS:
+    if has_regions(view, report) and view.region_count > MAX_REGIONS:
         report.add(
             REGIONS,
-            f"{len(view.regions)} regions; the descriptor holds {MAX_REGIONS}.",
+            f"{view.region_count} regions; the descriptor holds {MAX_REGIONS}.",
             "Fold small regions of the same life into one with slices.",
-            regions=len(view.regions),
+            regions=view.region_count,
         )
 
 
@@ -241,23 +241,26 @@ def r05(view: SpecView, report: Reporter, context: Context) -> None:
     severity=ERROR,
     title="Region ordinals and names",
     source="house-style section 4",
-    formula="ordinals are 0..n-1 without gap or repeat; names are unique",
-    inputs=("smem.regions[].ordinal", "smem.regions[].name"),
+    formula="ordinals are 0..n-1 without gap or repeat, `slots` of them per row; names are unique",
+    inputs=("smem.regions[].ordinal", "smem.regions[].slots", "smem.regions[].name"),
 )
 def r06(view: SpecView, report: Reporter, context: Context) -> None:
-    rows = _sized(view, report, "ordinal")
+    rows = _sized(view, report, "ordinal", "slots")
+    count = view.region_count
     holders: dict[int, Row] = {}
-    for row, (ordinal,) in rows:
+    for row, (first, slots) in rows:
         path = f"{row.path}.ordinal"
-        if ordinal in holders:
-            other = holders[ordinal].label()
-            report.add(path, f"Ordinal {ordinal} belongs to {other} already.", "Number the regions 0, 1, 2, ...")
-        elif not 0 <= ordinal < len(view.regions):
-            last = len(view.regions) - 1
-            report.add(path, f"Ordinal {ordinal} is outside 0..{last}.", "Number the regions 0, 1, 2, ...")
-        holders.setdefault(ordinal, row)
+        if slots < 1:
+            report.add(f"{row.path}.slots", f"{row.label()} has {slots} slots.", "Give it at least one, or remove it.")
+        for ordinal in range(first, first + min(slots, MAX_SLOTS)):
+            if ordinal in holders:
+                other = holders[ordinal].label()
+                report.add(path, f"Ordinal {ordinal} belongs to {other} already.", "Number the regions 0, 1, 2, ...")
+            elif not 0 <= ordinal < count:
+                report.add(path, f"Ordinal {ordinal} is outside 0..{count - 1}.", "Number the regions 0, 1, 2, ...")
+            holders.setdefault(ordinal, row)
     if len(rows) == len(view.regions):
-        gaps = [k for k in range(len(rows)) if k not in holders]
+        gaps = [k for k in range(count) if k not in holders]
         if gaps:
             report.add(
                 REGIONS,

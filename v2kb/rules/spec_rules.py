@@ -27,7 +27,8 @@ from v2kb.rules.sems import SEM_RULES
 from v2kb.rules.sems import semaphore_map as draw_semaphores
 from v2kb.rules.smem import Plan
 from v2kb.rules.smem_rules import SMEM_RULES
-from v2kb.rules.spec_document import empty_row, empty_spec
+from v2kb.rules.spec_document import empty_spec
+from v2kb.rules.spec_fields import ROW_FIELDS
 from v2kb.rules.spec_view import SpecView
 from v2kb.rules.wave_quant import WAVE_QUANT_RULES
 
@@ -37,11 +38,7 @@ _SECTIONS = tuple(empty_spec())
 _FIELDS = tuple(
     dict.fromkeys(
         name
-        for fields in (
-            empty_spec()["smem"],
-            empty_spec()["sems"],
-            *(empty_row(section) for section in ("smem.regions", "sems.rows", "granularity", "choices")),
-        )
+        for fields in (*(part for part in empty_spec().values() if isinstance(part, dict)), *ROW_FIELDS.values())
         for name in fields
     )
 )
@@ -168,9 +165,9 @@ def _order(finding: Finding) -> tuple[Any, ...]:
 
 def _totals(view: SpecView) -> dict[str, int | None]:
     slots = [row.values["slots"] for row in view.sems]
-    sizes = [row.values["size_bytes"] for row in view.regions]
     return {
-        "smem_bytes": sum(sizes) if all(isinstance(size, int) for size in sizes) else None,
+        "smem_bytes": view.total_bytes,
+        "regions": view.region_count,
         "smem_pages": view.plan.page_count if isinstance(view.plan, Plan) else None,
         "semaphores": sum(slots) if all(isinstance(slot, int) for slot in slots) else None,
         "tasks": total_tasks(view),

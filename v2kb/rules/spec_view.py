@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from v2kb.rules.amendments import amended
+from v2kb.rules.channels import rows_of_channels
 from v2kb.rules.expressions import MAX_SYMBOLS, ExpressionError, SymbolTable, evaluate_whole
 from v2kb.rules.problem import Problem
 from v2kb.rules.smem import PAGE_BYTES, PAGES, Plan, PlanError, Region, plan
 from v2kb.rules.spec_document import normalise
 
 CONSTANTS = {"PAGE": PAGE_BYTES, "PAGES": PAGES}
-REGION_NUMBERS = ("ordinal", "size_bytes", "alignment", "page_count", "release_step")
+REGION_NUMBERS = ("ordinal", "slots", "size_bytes", "alignment", "page_count", "release_step")
+SLICE_NUMBERS = ("slots", "offset_bytes", "size_bytes", "alignment")
+TMEM_NUMBERS = ("slots", "columns", "start")
+MAX_SLOTS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +50,24 @@ class SpecView:
     """The evaluated form of one spec document.
 
     `ops` maps an op's slug to its contract: fixed axes on which the spec's ops agree can be used as symbols.
+    `doc` is the design that stands, with its amendments; `amended` maps each field that one of them set to its id.
+    `symbols` given here win over the document's, so that a claim can be tried at other values.
     """
 
-    def __init__(self, doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> None:
-        self.doc, self.problems = normalise(doc)
+    def __init__(
+        self,
+        doc: Any,
+        ops: Mapping[str, Mapping[str, Any]] | None = None,
+        symbols: Mapping[str, int] | None = None,
+    ) -> None:
+        self.written, self.problems = normalise(doc)
         self.problems: list[Problem]
+        self.doc, self.amended, refused = amended(self.written)
+        self.problems += refused
         used = {op["op"] for op in self.doc["ops"]}
-        self.symbols = symbol_table(self.doc["symbols"], [c for slug, c in (ops or {}).items() if slug in used])
+        self.contracts = [contract for slug, contract in (ops or {}).items() if slug in used]
+        definitions = {**self.doc["symbols"], **{name: str(value) for name, value in (symbols or {}).items()}}
+        self.symbols = symbol_table(definitions, self.contracts)
 
     def number(self, path: str, text: str, local: Mapping[str, int] | None = None) -> int | Missing:
         """Evaluate one field."""
@@ -68,7 +84,9 @@ class SpecView:
 
     @cached_property
     def regions(self) -> tuple[Row, ...]:
-        """The regions in document order; `page_count` may use `size` for the region's own bytes."""
+        """The rows of the region table in document order. A row stands for `slots` regions of consecutive ordinals;
+        its `page_count` may use `size`, the bytes of one.
+        """
         rows = []
         for index, source in enumerate(self.doc["smem"]["regions"]):
             path = f"smem.regions[{index}]"
@@ -76,15 +94,28 @@ class SpecView:
             if isinstance(values["size_bytes"], int):
                 local = {"size": values["size_bytes"]}
                 values["page_count"] = self.number(f"{path}.page_count", source["page_count"], local)
+            values["release_step"] = self.number(f"{path}.release_step", source["release_step"], {"s": 0})
             rows.append(Row(path, source, values))
         return tuple(rows)
 
     @cached_property
     def sems(self) -> tuple[Row, ...]:
-        """The semaphore rows in document order."""
+        """The semaphore rows in document order; those that the channel table stands for where that form is used."""
+        return tuple(self.row(path, source, ("ordinal", "slots", "count")) for path, source in self._sem_sources)
+
+    @property
+    def _sem_sources(self) -> list[tuple[str, dict[str, Any]]]:
+        sems = self.doc["sems"]
+        if sems["form"] == "channels":
+            return rows_of_channels(sems)
+        return [(f"sems.rows[{index}]", source) for index, source in enumerate(sems["rows"])]
+
+    @cached_property
+    def tmem(self) -> tuple[Row, ...]:
+        """The objects in tensor memory in document order."""
         return tuple(
-            self.row(f"sems.rows[{index}]", source, ("ordinal", "slots", "count"))
-            for index, source in enumerate(self.doc["sems"]["rows"])
+            self.row(f"tmem.objects[{index}]", source, TMEM_NUMBERS)
+            for index, source in enumerate(self.doc["tmem"]["objects"])
         )
 
     @cached_property
@@ -99,15 +130,34 @@ class SpecView:
     def family(self) -> str:
         return self.doc["engine"]["family"]
 
+    @property
+    def in_megakernel(self) -> bool:
+        """True when the runtime starts the spec's tasks: by its ops' contracts where they are known, else by its
+        family.
+        """
+        envelopes = {contract.get("envelope") for contract in self.contracts}
+        return "fused_megakernel" in envelopes if envelopes else self.family != "E"
+
+    def field(self, path: str, default: str = "") -> int | Missing:
+        """The number in one scalar field, such as `roles.stages`; `default` stands where nothing is written."""
+        value: Any = self.doc
+        for name in path.split("."):
+            value = value[name]
+        return self.number(path, value or default)
+
     @cached_property
-    def plan_order(self) -> tuple[int, ...]:
-        """Document indexes of the regions in the planner's order: by ordinal, or as listed while those are
-        bad.
+    def plan_rows(self) -> tuple[tuple[int, int], ...]:
+        """(document index of a region row, which of its slots) in the planner's order: by ordinal, or as listed while
+        the ordinals are bad.
         """
         ordinals = [row.values["ordinal"] for row in self.regions]
-        if all(isinstance(value, int) for value in ordinals) and len(set(ordinals)) == len(ordinals):
-            return tuple(sorted(range(len(ordinals)), key=lambda index: ordinals[index]))
-        return tuple(range(len(ordinals)))
+        good = all(isinstance(value, int) for value in ordinals) and len(set(ordinals)) == len(ordinals)
+        order = sorted(range(len(ordinals)), key=lambda index: ordinals[index]) if good else range(len(ordinals))
+        return tuple((index, slot) for index in order for slot in range(self._slots(index)))
+
+    def _slots(self, index: int) -> int:
+        slots = self.regions[index].values["slots"]
+        return min(max(slots, 0), MAX_SLOTS) if isinstance(slots, int) else 1
 
     @cached_property
     def planner_input(self) -> tuple[tuple[Region, ...], tuple[Missing, ...]]:
@@ -116,11 +166,27 @@ class SpecView:
             value
             for row in self.regions
             for name, value in row.values.items()
-            if name != "ordinal" and isinstance(value, Missing)
+            if name not in ("ordinal", "release_step") and isinstance(value, Missing)
         ]
         if missing:
             return (), tuple(missing)
-        return tuple(_region(self.regions[index]) for index in self.plan_order), ()
+        regions = [self._region(index, slot) for index, slot in self.plan_rows]
+        bad = tuple(region for region in regions if isinstance(region, Missing))
+        return ((), bad) if bad else (tuple(regions), ())
+
+    def _region(self, index: int, slot: int) -> Region | Missing:
+        """One region; `release_step` may use `s`, the number of its slot."""
+        row = self.regions[index]
+        step = self.number(f"{row.path}.release_step", row.source["release_step"], {"s": slot})
+        if isinstance(step, Missing):
+            return step
+        return Region(
+            name=f"{row.label()}{slot}" if row.values["slots"] != 1 else row.label(),
+            can_pack=row.source["can_pack"],
+            contiguous=row.source["contiguous"],
+            release_step=step,
+            **{name: row.values[name] for name in ("size_bytes", "alignment", "page_count")},
+        )
 
     @cached_property
     def plan(self) -> Plan | PlanError | None:
@@ -133,18 +199,21 @@ class SpecView:
         except PlanError as error:
             return error
 
+    @property
+    def total_bytes(self) -> int | None:
+        """Bytes of all regions, or None while a size has no value."""
+        rows = [(row.values["slots"], row.values["size_bytes"]) for row in self.regions]
+        known = all(isinstance(number, int) for row in rows for number in row)
+        return sum(max(slots, 0) * size for slots, size in rows) if known else None
+
+    @property
+    def region_count(self) -> int:
+        """Regions that the rows stand for; a row whose slots have no value counts once."""
+        return len(self.plan_rows)
+
     def region_path(self, planner_index: int) -> str:
         """Path of the document row behind a region of the planner."""
-        return self.regions[self.plan_order[planner_index]].path
-
-
-def _region(row: Row) -> Region:
-    return Region(
-        name=row.label(),
-        can_pack=row.source["can_pack"],
-        contiguous=row.source["contiguous"],
-        **{name: row.values[name] for name in REGION_NUMBERS if name != "ordinal"},
-    )
+        return self.regions[self.plan_rows[planner_index][0]].path
 
 
 def symbol_table(definitions: Mapping[str, str], contracts: Sequence[Mapping[str, Any]] = ()) -> SymbolTable:

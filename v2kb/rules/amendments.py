@@ -1,0 +1,81 @@
+"""The design that stands: a spec document with the fields that its amendments replace.
+
+An amendment is an appendix of the spec that changes a section without rewriting it. The rules judge what stands, and
+the page shows both.
+"""
+
+import copy
+import re
+from typing import Any
+
+from v2kb.rules import document_shape as shape
+from v2kb.rules.document_shape import Problems, add_problem
+from v2kb.rules.spec_fields import DOCUMENT
+
+_READ = shape.record(DOCUMENT)
+_STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,3})\])?")
+_TRUE, _FALSE = ("yes", "true"), ("no", "false")
+
+
+def amended(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], Problems]:
+    """Return (document as amended, field -> id of the amendment that set it, problems).
+
+    `document` is canonical and stays as it is. A later amendment of a field wins. A field that the document doesn't
+    have, or a value that the field can't take, is a problem at the amendment's own path, and changes nothing.
+    """
+    problems: Problems = []
+    changed: dict[str, str] = {}
+    result = document
+    for number, amendment in enumerate(document["amendments"]):
+        for index, entry in enumerate(amendment["fields"]):
+            path = f"amendments[{number}].fields[{index}]"
+            if not entry["field"]:
+                add_problem(problems, f"{path}.field", "The amended field is not named.", "Name a field of the spec.")
+                continue
+            tried = copy.deepcopy(result)
+            if not _put(tried, entry["field"], entry["value"]):
+                message = f"The spec has no field {entry['field']}."
+                add_problem(problems, f"{path}.field", message, "Name one that it has, such as roles.release.owners.")
+                continue
+            found: Problems = []
+            read = _READ(tried, "", found)
+            if found:
+                add_problem(problems, f"{path}.value", f"{entry['field']}: {found[0].message}", found[0].fix)
+                continue
+            result = read
+            changed[entry["field"]] = amendment["id"] or f"amendment {number + 1}"
+    return result, changed, problems
+
+
+def _put(document: dict[str, Any], path: str, value: str) -> bool:
+    """Set the value at `path`; False where the document has no such field, or a table stands there."""
+    steps = [(match.group(1), match.group(2)) for match in _STEP.finditer(path)]
+    if steps[0][0] == "amendments":
+        return False
+    holder: Any = document
+    for position, (name, index) in enumerate(steps):
+        if not isinstance(holder, dict) or name not in holder:
+            return False
+        last = position == len(steps) - 1
+        if last and index is None:
+            return _set(holder, name, value)
+        holder = holder[name]
+        if index is not None:
+            if not isinstance(holder, list) or int(index) >= len(holder):
+                return False
+            holder = holder[int(index)]
+    return False
+
+
+def _set(holder: dict[str, Any], name: str, value: str) -> bool:
+    now = holder[name]
+    if isinstance(now, dict) or (isinstance(now, list) and any(isinstance(item, dict) for item in now)):
+        return False
+    if isinstance(now, list):
+        holder[name] = [part.strip() for part in value.split(",") if part.strip()]
+    elif isinstance(now, bool):
+        word = value.strip().lower()
+        holder[name] = True if word in _TRUE else False if word in _FALSE else value
+    else:
+        holder[name] = value
+    return True
