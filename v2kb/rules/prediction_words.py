@@ -18,6 +18,7 @@ LABELS: Mapping[str, str] = {
     "rounds": "Rounds",
     "looks": "Looks",
     "cases": "Workloads",
+    "bands": "Predicted bands",
     "kill_event": "Kill event",
     "budget_runs": "Runs allowed",
     "deadline": "Deadline",

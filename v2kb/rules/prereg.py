@@ -24,6 +24,7 @@ MIN_ROUNDS, MAX_ROUNDS = 3, 1000
 MAX_LOOKS = 10
 MAX_TEXT = 200
 MAX_CASES = 200
+MAX_BANDS = 16
 FIELDS = tuple(LABELS)
 
 
@@ -63,6 +64,20 @@ class Threshold:
         return f"{trim_decimal(self.absolute)} {unit}" if self.absolute is not None else "none"
 
 
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Where one part of the work (`what`, such as "W13 body") is predicted to land, in `unit`."""
+
+    what: str
+    low: Decimal
+    high: Decimal
+    unit: str
+
+    def as_document(self) -> dict[str, str]:
+        """Return the band as it is sealed."""
+        return {"what": self.what, "low": _text(self.low), "high": _text(self.high), "unit": self.unit}
+
+
 @dataclass(frozen=True)
 class Prereg:
     """A valid pre-registration. `kill` None: the kill is an event alone, and no number can be judged
@@ -87,6 +102,7 @@ class Prereg:
     deadline: date | None = None
     park_metric: str = ""
     park_percent: Decimal | None = None
+    bands: tuple[Band, ...] = ()
 
     @property
     def level(self) -> float:
@@ -145,6 +161,7 @@ class Prereg:
             "deadline": self.deadline.isoformat() if self.deadline else "",
             "park_metric": self.park_metric,
             "park_percent": _text(self.park_percent),
+            "bands": [band.as_document() for band in self.bands],
         }
 
 
@@ -245,6 +262,7 @@ def parse_prediction(raw: Any, *, today: date | None = None) -> Parsed:
         "cases": _cases(reader),
         "looks": reader.whole("looks", 1, MAX_LOOKS, 1),
         "rounds": _rounds(reader),
+        "bands": _bands(reader),
     }
     thresholds = _thresholds(reader)
     limits = _limits(reader, today)
@@ -280,6 +298,27 @@ def _cases(reader: _Reader) -> tuple[str, ...]:
     if len(set(cases)) != len(cases):
         reader.add("cases", f"{label} names a workload twice.", "Name each workload once.")
     return tuple(cases)
+
+
+def _bands(reader: _Reader) -> tuple[Band, ...]:
+    """Read the bands in absolute terms that stand beside the predicted gain; there may be none."""
+    given = reader.raw.get("bands") or []
+    if not isinstance(given, (list, tuple)) or len(given) > MAX_BANDS:
+        reader.add("bands", f"{named('bands')} must be a list of at most {MAX_BANDS}.", "Shorten it.")
+        return ()
+    bands = []
+    for number, raw in enumerate(given, start=1):
+        band = raw if isinstance(raw, Mapping) else {}
+        low, high = read_decimal(band.get("low")), read_decimal(band.get("high"))
+        what, unit = band.get("what"), band.get("unit")
+        if not what or not unit or not isinstance(what, str) or not isinstance(unit, str):
+            reader.add("bands", f"Band {number} doesn't say what it is about or in which unit.", "Fill in both.")
+        elif low is None or high is None or not 0 < low <= high:
+            said = f"The band of {what[:60]} has no range from a number above 0 to one that is at least as large."
+            reader.add("bands", said, "Write the low and the high end as 12 and 20.")
+        else:
+            bands.append(Band(what.strip(), low, high, unit.strip()))
+    return tuple(bands)
 
 
 def _thresholds(reader: _Reader) -> dict[str, Any]:
