@@ -6,7 +6,7 @@ from typing import Any
 from evidence.models import EvidenceRow, ExperimentEntry, ExperimentLink, ImportJob, Lever
 from evidence.policies import require_curator, require_historian
 from evidence.services.levers import standing_lever
-from v2kb.core.activity import lock_log, record
+from v2kb.core.activity import also_changed, lock_log, record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
 from v2kb.core.policies import require_user
@@ -132,6 +132,7 @@ def import_entries(
     ExperimentLink.objects.bulk_create(
         link for one, (entry, _) in zip(made, checked, strict=True) for link in _links(one, entry)
     )
+    also_changed(made)
     corrected = sum(corrects is not None for _, corrects in checked)
     record(
         actor,

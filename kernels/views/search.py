@@ -14,8 +14,8 @@ from v2kb.rules.search_query import MAX_CHARS, QueryError, parse_query
 LIMIT = 8
 ROWS = "evidence"
 EXACT = {"the code", "the id", "its name", "the section", "the hash of a revision", "the hash of a contract",
-         "the digest of a version", "the commit of a snapshot"}  # fmt: skip
-FIRST = (ROWS, "levers", "specs", "ops", "kernels", "runs", "sections", "families")
+         "the digest of a version", "the commit of a snapshot", "the commit", "the hash of a line"}  # fmt: skip
+FIRST = (ROWS, "levers", "specs", "ops", "kernels", "runs", "experiments", "sections", "families")
 
 
 @require_GET

@@ -7,6 +7,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from evidence import exports, history
+from evidence.indexing import find_experiments
 from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, ImportLine, ImportMapping, Proposal
 from evidence.services import accept_proposal, add_entry, propose_change
 from evidence.services import import_work as work
@@ -108,6 +109,13 @@ def test_an_index_as_a_table(cleo):
     assert (first.why, first.trace, first.commit) == ("Fences once `a|b`", "outputs/f1/", "ac3d9736")
     assert (second.why, second.commit) == ("Flat | within noise", "")
     assert (third.why, third.trace, third.env) == ("Takes a MAC slot", "", "H200")
+
+
+def test_imported_lines_are_in_the_search_over_everything(cleo):
+    bring(cleo, INDEX)
+    made = ExperimentEntry.objects.get(commit="ac3d9736")
+    assert [hit["url"] for hit in find_experiments("fences once", 5)] == [made.get_absolute_url()]
+    assert list(faults()) == []
 
 
 def test_a_second_import_changes_nothing_and_a_changed_cell_is_one_correction(cleo):
@@ -486,4 +494,4 @@ def test_verify_finds_a_line_that_no_service_wrote(cleo):
     bring(cleo, INDEX)
     assert list(faults()) == []
     ExperimentEntry.objects.create(on="2026-07-01", env="B200", verdict="WIN", why="forged", content_hash="0" * 64)
-    assert [fault.kind for fault in faults()] == ["experiment"]
+    assert [fault.kind for fault in faults()] == ["experiment", "search entry"]

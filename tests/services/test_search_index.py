@@ -6,10 +6,19 @@ import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
-from evidence.indexing import find_levers, find_rows
+from evidence.indexing import find_experiments, find_levers, find_rows
 from evidence.models import RowFacts
 from evidence.search import Query, search_rows
-from evidence.services import add_alias, archive_lever, archive_row, create_lever, restore_lever
+from evidence.services import (
+    add_alias,
+    add_entry,
+    archive_lever,
+    archive_row,
+    correct_entry,
+    create_lever,
+    edit_lever,
+    restore_lever,
+)
 from kernels.indexing import find_kernels, find_ops, find_runs, find_specs
 from kernels.models import Kernel, KernelVersion
 from kernels.selectors.verify import faults
@@ -173,6 +182,49 @@ def test_runs_by_the_beginning_of_their_id_and_by_how_they_ended():
     assert urls(find_runs(run.result.content_hash[:7], 5)) == [run.get_absolute_url()]
 
 
+ENTRY = {
+    "on": "2026-07-03", "env": "B200, driver 570", "verdict": "NULL", "why": "Reads zebras twice.",
+    "trace": "outputs/split_k_0703/", "commit": "ac3d9736", "lever": "", "links": [],
+}  # fmt: skip
+
+
+def test_experiments_by_number_commit_hash_and_everything_that_they_say():
+    dora, row = f.designer(), f.evidence_row()
+    create_lever(f.curator(), name="Split-K", slug="split-k", aliases=["stream-K"])
+    other = add_entry(dora, entry=ENTRY | {"why": "Cites ac3d9736.", "commit": "", "on": "2026-07-04"})
+    made = add_entry(dora, entry=ENTRY | {"lever": "split-k", "links": [f"row:{row.code}"]})
+    for text in (f"experiment {made.pk}", f"Experiment #{made.pk}"):
+        (hit, *_) = find_experiments(text, 5)
+        assert (hit["url"], hit["why"], hit["kind"]) == (made.get_absolute_url(), "the id", "experiment")
+    assert find_experiments("AC3D973", 5)[0]["why"] == "the commit"
+    assert [(hit["url"], hit["why"]) for hit in find_experiments("ac3d973", 5)] == [
+        (made.get_absolute_url(), "the commit"),
+        (other.get_absolute_url(), "identifier in the experiment"),
+    ]
+    (hit,) = find_experiments(made.content_hash[:9], 5)
+    assert (hit["url"], hit["why"]) == (made.get_absolute_url(), "the hash of a line")
+    for text in ("zebras twice", "driver 570", "stream_k", "split_k_0703", row.code, "NULL zebras", "2026-07-03"):
+        assert made.get_absolute_url() in urls(find_experiments(text, 5)), text
+    assert ("zebras", True) in find_experiments("zebras", 5)[0]["snippet"]
+    assert all(hit["is_guess"] for hit in find_experiments("experiment " + "9" * 30, 5))
+    assert find_experiments("giraffe", 5) == []
+
+
+def test_experiments_follow_their_lever_and_a_corrected_line_says_so():
+    dora = f.designer()
+    create_lever(f.curator(), name="Split-K", slug="split-k")
+    made = add_entry(dora, entry=ENTRY | {"lever": "split-k"})
+    edit_lever(f.curator(), "split-k", name="Cut reduction")
+    assert urls(find_experiments("cut reduction", 5)) == [made.get_absolute_url()]
+    later = correct_entry(dora, made.pk, entry=ENTRY | {"verdict": "WIN"})
+    titles = {hit["url"]: hit["title"] for hit in find_experiments("zebras", 5)}
+    assert titles == {
+        made.get_absolute_url(): f"Experiment {made.pk} NULL, 2026-07-03, corrected by experiment {later.pk}",
+        later.get_absolute_url(): f"Experiment {later.pk} WIN, 2026-07-03",
+    }
+    assert search_faults() == []
+
+
 # --- ranked hits of a kind --------------------------------------------------------------------------------------------
 
 
@@ -218,6 +270,7 @@ def filled(system):
     f.saved_revision(f.spec_content(row))
     version = f.kernel_version(op, slug="mine", basis=Kernel.Basis.EXPLORATORY)
     submit_run(f.designer(), kind="validate", version=version)
+    add_entry(f.designer(), entry=ENTRY)
     return row
 
 

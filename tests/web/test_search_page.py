@@ -8,6 +8,7 @@ from django.urls import reverse
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from evidence.services import add_entry
 from kernels.models import Kernel
 from references.importers.archive import Files
 from references.importers.documents import import_documents
@@ -62,6 +63,14 @@ def test_what_is_named_exactly_comes_first(signed_in):
     row = f.evidence_row(title="Another")
     assert groups(page(signed_in, row.code))[0] == "evidence"
     assert "the code" in page(signed_in, row.code)
+
+
+def test_an_experiment_that_is_named_exactly_comes_first(signed_in):
+    line = {"on": "2026-07-03", "env": "B200", "verdict": "NULL", "why": "A zebra.", "commit": "ac3d9736"}
+    made = add_entry(f.designer(), entry=line)
+    assert groups(page(signed_in, "ac3d973"))[0] == "experiments"
+    assert groups(page(signed_in, f"experiment {made.pk} zebra"))[0] == "experiments"
+    assert groups(page(signed_in, "zebra")) == ["evidence", "specs", "kernels", "experiments", "sections"]
 
 
 def test_guesses_come_after_full_answers(signed_in):

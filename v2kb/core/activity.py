@@ -1,5 +1,6 @@
 """Writing and reading the append-only activity log."""
 
+from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import Any
 
@@ -12,7 +13,7 @@ from v2kb.rules.canonical import content_hash
 
 recorded: ContextVar[int] = ContextVar("recorded_activity", default=0)
 touched: ContextVar[list[models.Model] | None] = ContextVar("touched_objects", default=None)
-"""What the running service left activity about."""
+"""What the running service left activity about, or told of by `also_changed`."""
 
 
 def activity_hash(entry: Activity) -> str:
@@ -79,6 +80,12 @@ def record(
     if (objects := touched.get()) is not None:
         objects.append(obj)
     return entry
+
+
+def also_changed(objects: Iterable[models.Model]) -> None:
+    """Tell that the running service changed these too, beside what it leaves activity about: followers hear of them."""
+    if (known := touched.get()) is not None:
+        known.extend(objects)
 
 
 def activity_of(obj: models.Model, limit: int = 50) -> models.QuerySet[Activity]:

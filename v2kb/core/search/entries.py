@@ -27,6 +27,7 @@ class Kind(IntEnum):
     KERNEL = 6
     RUN = 7
     LEVER = 8
+    EXPERIMENT = 9
 
     def entry_id(self, object_id: int) -> int:
         """The id of the entry for the thing with this id."""
