@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 MAX_LENGTH = 400
 MAX_DEPTH = 32
@@ -80,7 +81,8 @@ def _read_number(text: str, position: int, commas_separate: bool) -> Token:
     return Token("number", match.group(), position, int(digits))
 
 
-def tokenise(text: str) -> list[Token]:
+@lru_cache(maxsize=2048)
+def tokenise(text: str) -> tuple[Token, ...]:
     """Split `text`; a comma inside min(...) or max(...) parts arguments, elsewhere it may group thousands."""
     if len(text) > MAX_LENGTH:
         raise ExpressionError(
@@ -115,7 +117,7 @@ def tokenise(text: str) -> list[Token]:
         tokens.append(token)
         position += len(token.text)
     tokens.append(Token("end", "", len(text)))
-    return tokens
+    return tuple(tokens)
 
 
 def _unreadable(text: str, position: int) -> ExpressionError:

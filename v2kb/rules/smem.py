@@ -83,15 +83,13 @@ class PlanError(ValueError):
     before the refusal.
     """
 
-    def __init__(
-        self, code: str, index: int, reason: str, needed_bytes: int = 0, placed: tuple[Placement, ...] = ()
-    ) -> None:
+    def __init__(self, code: str, index: int, reason: str, needed_bytes: int = 0) -> None:
         super().__init__(reason)
         self.code = code
         self.index = index
         self.reason = reason
         self.needed_bytes = needed_bytes
-        self.placed = placed
+        self.placed: tuple[Placement, ...] = ()
 
 
 def check_region(index: int, region: Region, geometry: Geometry = DEFAULT_GEOMETRY) -> None:
@@ -161,14 +159,11 @@ def plan(regions: Sequence[Region], geometry: Geometry = DEFAULT_GEOMETRY) -> Pl
         ),
     )
     for index in order:
-        region = regions[index]
-        so_far = tuple(placed[i] for i in sorted(placed))
-        if region.size_bytes == 0:
-            placed[index] = Placement(index, region, -1, 0, 0, False)
-        elif region.packable(geometry):
-            placed[index] = _place_packed(pages, index, region, so_far)
-        else:
-            placed[index] = _place_whole(pages, index, region, so_far)
+        try:
+            placed[index] = _place(pages, index, regions[index])
+        except PlanError as error:
+            error.placed = tuple(placed[i] for i in sorted(placed))
+            raise
     placements = tuple(placed[index] for index in range(len(regions)))
     return Plan(
         placements=placements,
@@ -182,7 +177,13 @@ def plan(regions: Sequence[Region], geometry: Geometry = DEFAULT_GEOMETRY) -> Pl
     )
 
 
-def _place_whole(pages: _Pages, index: int, region: Region, placed: tuple[Placement, ...]) -> Placement:
+def _place(pages: _Pages, index: int, region: Region) -> Placement:
+    if region.size_bytes == 0:
+        return Placement(index, region, -1, 0, 0, False)
+    return (_place_packed if region.packable(pages.geometry) else _place_whole)(pages, index, region)
+
+
+def _place_whole(pages: _Pages, index: int, region: Region) -> Placement:
     geometry = pages.geometry
     count = region.page_need(geometry)
     start, refused = pages.find_run(region.size_bytes, count)
@@ -193,12 +194,12 @@ def _place_whole(pages: _Pages, index: int, region: Region, placed: tuple[Placem
         last = refused + count - 1
         needed = region.size_bytes - (count - 1) * geometry.page_bytes
         reason = f"the free run ends on page {last}, which has {geometry.usable_bytes(last):,} usable bytes"
-        raise PlanError("last_page", index, reason, needed, placed)
+        raise PlanError("last_page", index, reason, needed)
     noun = "page" if count == 1 else f"run of {count} pages"
-    raise PlanError("no_run", index, f"no empty {noun} is left", placed=placed)
+    raise PlanError("no_run", index, f"no empty {noun} is left")
 
 
-def _place_packed(pages: _Pages, index: int, region: Region, placed: tuple[Placement, ...]) -> Placement:
+def _place_packed(pages: _Pages, index: int, region: Region) -> Placement:
     geometry = pages.geometry
     for page in range(geometry.pages):
         limit = geometry.usable_bytes(page)
@@ -210,8 +211,8 @@ def _place_packed(pages: _Pages, index: int, region: Region, placed: tuple[Place
     offset = pages.find_gap(last, region.size_bytes, region.alignment, geometry.page_bytes)
     if offset is not None:
         reason = f"the only gap is on page {last}, which has {geometry.usable_bytes(last):,} usable bytes"
-        raise PlanError("last_page", index, reason, offset + region.size_bytes, placed)
-    raise PlanError("no_gap", index, f"no page has an aligned gap of {region.size_bytes:,} B", placed=placed)
+        raise PlanError("last_page", index, reason, offset + region.size_bytes)
+    raise PlanError("no_gap", index, f"no page has an aligned gap of {region.size_bytes:,} B")
 
 
 def pages_needed(regions: Sequence[Region], geometry: Geometry = DEFAULT_GEOMETRY) -> int:

@@ -1,13 +1,10 @@
-"""Rules R01 to R09: the shared-memory table of a spec against the planner."""
-
-from collections import Counter
+"""Rules R01 to R04: the regions of a spec against the planner, and over the queue of an SM."""
 
 from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.smem import (
     CAPACITY_BYTES,
     PAGE_BYTES,
     PAGES,
-    TASK_ALIGNMENT,
     Plan,
     PlanError,
     Region,
@@ -15,9 +12,8 @@ from v2kb.rules.smem import (
 )
 from v2kb.rules.smem_sequence import TaskOnSM, repeat_until_settled, simulate
 from v2kb.rules.spec_fields import THIS_SPEC
-from v2kb.rules.spec_view import MAX_SLOTS, Missing, Row, SpecView
+from v2kb.rules.spec_view import Missing, Row, SpecView
 
-MAX_REGIONS = 16
 LAST_PAGE_BYTES = CAPACITY_BYTES - (PAGES - 1) * PAGE_BYTES
 REGIONS = "smem.regions"
 
@@ -37,7 +33,8 @@ def has_regions(view: SpecView, report: Reporter) -> bool:
     return bool(view.regions)
 
 
-def _sized(view: SpecView, report: Reporter, *names: str) -> list[tuple[Row, tuple[int, ...]]]:
+def sized(view: SpecView, report: Reporter, *names: str) -> list[tuple[Row, tuple[int, ...]]]:
+    """Return (row, its named numbers) of the region rows that have them all; the others are reported."""
     if not has_regions(view, report):
         return []
     found = [(row, report.need(row, *names)) for row in view.regions]
@@ -53,7 +50,7 @@ def _sized(view: SpecView, report: Reporter, *names: str) -> list[tuple[Row, tup
     inputs=("smem.regions[].size_bytes",),
 )
 def r01(view: SpecView, report: Reporter, context: Context) -> None:
-    total = sum(slots * size for _, (slots, size) in _sized(view, report, "slots", "size_bytes"))
+    total = sum(max(slots, 0) * size for _, (slots, size) in sized(view, report, "slots", "size_bytes"))
     if total > CAPACITY_BYTES:
         over = total - CAPACITY_BYTES
         report.add(
@@ -65,7 +62,7 @@ def r01(view: SpecView, report: Reporter, context: Context) -> None:
         )
 
 
-def _plan_or_report(view: SpecView, report: Reporter) -> bool:
+def planned(view: SpecView, report: Reporter) -> bool:
     """True when the planner could run (it may still have refused); reports missing inputs otherwise."""
     if not has_regions(view, report):
         return False
@@ -83,7 +80,7 @@ def _plan_or_report(view: SpecView, report: Reporter) -> bool:
     inputs=("smem.regions[]",),
 )
 def r02(view: SpecView, report: Reporter, context: Context) -> None:
-    if not _plan_or_report(view, report) or not isinstance(view.plan, PlanError):
+    if not planned(view, report) or not isinstance(view.plan, PlanError):
         return
     error = view.plan
     regions = view.planner_input[0]
@@ -117,7 +114,7 @@ def r02(view: SpecView, report: Reporter, context: Context) -> None:
     inputs=("smem.regions[]",),
 )
 def r03(view: SpecView, report: Reporter, context: Context) -> None:
-    if not _plan_or_report(view, report):
+    if not planned(view, report):
         return
     error = view.plan
     if isinstance(error, PlanError) and error.code == "last_page":
@@ -167,7 +164,7 @@ def _queue(view: SpecView, report: Reporter, context: Context) -> list[tuple[str
     inputs=("smem.regions[]", "smem.queue"),
 )
 def r04(view: SpecView, report: Reporter, context: Context) -> None:
-    if not _plan_or_report(view, report):
+    if not planned(view, report):
         return
     if isinstance(view.plan, PlanError):
         report.missing(
@@ -218,155 +215,4 @@ def _spoken(name: str) -> str:
     return "this task" if name == THIS_SPEC else name
 
 
-@spec_rule(
-    "R05",
-    severity=ERROR,
-    title="Number of regions",
-    source="house-style section 4; runtime_header.h",
-    formula="number of regions <= 16",
-    inputs=("smem.regions",),
-)
-def r05(view: SpecView, report: Reporter, context: Context) -> None:
-    if has_regions(view, report) and view.region_count > MAX_REGIONS:
-        report.add(
-            REGIONS,
-            f"{view.region_count} regions; the descriptor holds {MAX_REGIONS}.",
-            "Fold small regions of the same life into one with slices.",
-            regions=view.region_count,
-        )
-
-
-@spec_rule(
-    "R06",
-    severity=ERROR,
-    title="Region ordinals and names",
-    source="house-style section 4",
-    formula="ordinals are 0..n-1 without gap or repeat, `slots` of them per row; names are unique",
-    inputs=("smem.regions[].ordinal", "smem.regions[].slots", "smem.regions[].name"),
-)
-def r06(view: SpecView, report: Reporter, context: Context) -> None:
-    rows = _sized(view, report, "ordinal", "slots")
-    count = view.region_count
-    holders: dict[int, Row] = {}
-    for row, (first, slots) in rows:
-        path = f"{row.path}.ordinal"
-        if slots < 1:
-            report.add(f"{row.path}.slots", f"{row.label()} has {slots} slots.", "Give it at least one, or remove it.")
-        for ordinal in range(first, first + min(slots, MAX_SLOTS)):
-            if ordinal in holders:
-                other = holders[ordinal].label()
-                report.add(path, f"Ordinal {ordinal} belongs to {other} already.", "Number the regions 0, 1, 2, ...")
-            elif not 0 <= ordinal < count:
-                report.add(path, f"Ordinal {ordinal} is outside 0..{count - 1}.", "Number the regions 0, 1, 2, ...")
-            holders.setdefault(ordinal, row)
-    if len(rows) == len(view.regions):
-        gaps = [k for k in range(count) if k not in holders]
-        if gaps:
-            report.add(
-                REGIONS,
-                f"Region ordinals have a gap at {', '.join(map(str, gaps))}.",
-                "Number the regions 0, 1, 2, ...; the device addresses them by ordinal.",
-                gaps=gaps,
-            )
-    names = Counter(row.source["name"] for row in view.regions)
-    for row in view.regions:
-        name = row.source["name"]
-        if not name:
-            report.missing(Missing(f"{row.path}.name", "The region has no name.", "Name it."))
-        elif names[name] > 1:
-            report.add(f"{row.path}.name", f"{names[name]} regions are named {name}.", "Give each its own name.")
-
-
-@spec_rule(
-    "R07",
-    severity=ERROR,
-    title="Alignment",
-    source="house-style sections 4 and 5",
-    formula="power of two, at most 1,024; a TMA destination exactly 1,024",
-    inputs=("smem.regions[].alignment", "smem.regions[].tma_dst"),
-)
-def r07(view: SpecView, report: Reporter, context: Context) -> None:
-    for row, (alignment,) in _sized(view, report, "alignment"):
-        path, name = f"{row.path}.alignment", row.label()
-        if row.source["tma_dst"]:
-            if alignment < TASK_ALIGNMENT or alignment % TASK_ALIGNMENT:
-                report.add(
-                    path,
-                    f"{name} is a TMA target but aligned {alignment:,}.",
-                    "Align it to 1,024: the 128-byte swizzle needs that.",
-                    alignment=alignment,
-                )
-                continue
-        elif alignment <= 0 or alignment & (alignment - 1):
-            report.add(
-                path,
-                f"{name} is aligned {alignment:,}, which is not a power of two.",
-                "Use a power of two; the planner refuses anything else.",
-                severity=WARNING,
-                alignment=alignment,
-            )
-            continue
-        if alignment > TASK_ALIGNMENT:
-            report.add(
-                path,
-                f"{name} is aligned {alignment:,}, but a task's memory starts aligned {TASK_ALIGNMENT:,} only.",
-                "Ask for at most 1,024.",
-                severity=WARNING,
-                alignment=alignment,
-            )
-
-
-@spec_rule(
-    "R08",
-    severity=ERROR,
-    title="Pinned page count",
-    source="v2_smem_planner.py",
-    formula="page_count * 16,384 >= size_bytes, and no larger than needed",
-    inputs=("smem.regions[].page_count", "smem.regions[].size_bytes"),
-)
-def r08(view: SpecView, report: Reporter, context: Context) -> None:
-    for row, (size, count) in _sized(view, report, "size_bytes", "page_count"):
-        path = f"{row.path}.page_count"
-        needed = -(-size // PAGE_BYTES)
-        if count < 0:
-            continue
-        if count < needed:
-            report.add(
-                path,
-                f"page_count {count} is too small for {size:,} B.",
-                f"Pin {needed}, or write -1 to derive it.",
-                page_count=count,
-                needed=needed,
-            )
-        elif count > needed:
-            report.add(
-                path,
-                f"page_count {count} books more than the {needed} pages that {size:,} B need.",
-                f"Pin {needed}, or write -1 to derive it.",
-                severity=WARNING,
-                page_count=count,
-                needed=needed,
-            )
-
-
-@spec_rule(
-    "R09",
-    severity=WARNING,
-    title="Intent to pack",
-    source="v2_smem_planner.py",
-    formula="can_pack only on regions smaller than one page",
-    inputs=("smem.regions[].can_pack", "smem.regions[].size_bytes", "smem.regions[].page_count"),
-)
-def r09(view: SpecView, report: Reporter, context: Context) -> None:
-    for row, (size, count) in _sized(view, report, "size_bytes", "page_count"):
-        if row.source["can_pack"] and (size >= PAGE_BYTES or count > 1):
-            why = f"{size:,} B fill a page" if size >= PAGE_BYTES else f"page_count is pinned to {count}"
-            report.add(
-                f"{row.path}.can_pack",
-                f"can_pack has no effect on {row.label()}: {why}.",
-                "Untick it, or make the region smaller than one page.",
-                size_bytes=size,
-            )
-
-
-SMEM_RULES: tuple[Rule, ...] = (r01, r02, r03, r04, r05, r06, r07, r08, r09)
+SMEM_PLAN_RULES: tuple[Rule, ...] = (r01, r02, r03, r04)

@@ -26,13 +26,15 @@ from v2kb.rules.rule_registry import (
 from v2kb.rules.sems import SEM_RULES
 from v2kb.rules.sems import semaphore_map as draw_semaphores
 from v2kb.rules.smem import Plan
-from v2kb.rules.smem_rules import SMEM_RULES
+from v2kb.rules.smem_rules import SMEM_PLAN_RULES
+from v2kb.rules.smem_table_rules import SMEM_TABLE_RULES
 from v2kb.rules.spec_document import empty_spec
 from v2kb.rules.spec_fields import ROW_FIELDS
 from v2kb.rules.spec_view import SpecView
 from v2kb.rules.wave_quant import WAVE_QUANT_RULES
 
-RULES: dict[str, Rule] = {rule.id: rule for rule in (*SMEM_RULES, *SEM_RULES, *GRANULARITY_RULES, *WAVE_QUANT_RULES)}
+_ALL = (*SMEM_PLAN_RULES, *SMEM_TABLE_RULES, *SEM_RULES, *GRANULARITY_RULES, *WAVE_QUANT_RULES)
+RULES: dict[str, Rule] = {rule.id: rule for rule in sorted(_ALL, key=lambda rule: rule.id)}
 DOCUMENT_RULE = "DOC"
 _SECTIONS = tuple(empty_spec())
 _FIELDS = tuple(

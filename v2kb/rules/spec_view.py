@@ -4,6 +4,7 @@ Every number is either an int or a `Missing`, which says where an input is absen
 do.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +14,14 @@ from v2kb.rules.amendments import amended
 from v2kb.rules.channels import rows_of_channels
 from v2kb.rules.expressions import MAX_SYMBOLS, ExpressionError, SymbolTable, evaluate_whole
 from v2kb.rules.problem import Problem
-from v2kb.rules.smem import PAGE_BYTES, PAGES, Plan, PlanError, Region, plan
+from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry, Plan, PlanError, Region, plan
 from v2kb.rules.spec_document import normalise
 
-CONSTANTS = {"PAGE": PAGE_BYTES, "PAGES": PAGES}
 REGION_NUMBERS = ("ordinal", "slots", "size_bytes", "alignment", "page_count", "release_step")
 SLICE_NUMBERS = ("slots", "offset_bytes", "size_bytes", "alignment")
 TMEM_NUMBERS = ("slots", "columns", "start")
 MAX_SLOTS = 256
+MAX_PLANNED = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class SpecView:
 
     `ops` maps an op's slug to its contract: fixed axes on which the spec's ops agree can be used as symbols.
     `doc` is the design that stands, with its amendments; `amended` maps each field that one of them set to its id.
-    `symbols` given here win over the document's, so that a claim can be tried at other values.
+    `symbols` given here win over the document's, so that a claim can be tried at other values. PAGE and PAGES follow
+    `geometry`.
     """
 
     def __init__(
@@ -59,15 +61,29 @@ class SpecView:
         doc: Any,
         ops: Mapping[str, Mapping[str, Any]] | None = None,
         symbols: Mapping[str, int] | None = None,
+        geometry: Geometry = DEFAULT_GEOMETRY,
     ) -> None:
+        self.geometry = geometry
         self.written, self.problems = normalise(doc)
         self.problems: list[Problem]
         self.doc, self.amended, refused = amended(self.written)
         self.problems += refused
         used = {op["op"] for op in self.doc["ops"]}
         self.contracts = [contract for slug, contract in (ops or {}).items() if slug in used]
-        definitions = {**self.doc["symbols"], **{name: str(value) for name, value in (symbols or {}).items()}}
-        self.symbols = symbol_table(definitions, self.contracts)
+        self.symbols = self._symbols(symbols or {})
+
+    def _symbols(self, given: Mapping[str, int]) -> SymbolTable:
+        definitions = {**self.doc["symbols"], **{name: str(value) for name, value in given.items()}}
+        return symbol_table(definitions, self.contracts, self.geometry)
+
+    def at(self, symbols: Mapping[str, int]) -> "SpecView":
+        """Return the view of the same document with other values of some symbols, evaluated anew."""
+        other = copy.copy(self)
+        for name, value in vars(type(self)).items():
+            if isinstance(value, cached_property):
+                other.__dict__.pop(name, None)
+        other.symbols = self._symbols(symbols)
+        return other
 
     def number(self, path: str, text: str, local: Mapping[str, int] | None = None) -> int | Missing:
         """Evaluate one field."""
@@ -170,6 +186,9 @@ class SpecView:
         ]
         if missing:
             return (), tuple(missing)
+        if len(self.plan_rows) > MAX_PLANNED:
+            message = f"{self.region_count:,} regions are too many to plan."
+            return (), (Missing("smem.regions", message, "A task has at most 16 regions; check the slots."),)
         regions = [self._region(index, slot) for index, slot in self.plan_rows]
         bad = tuple(region for region in regions if isinstance(region, Missing))
         return ((), bad) if bad else (tuple(regions), ())
@@ -195,7 +214,7 @@ class SpecView:
         if missing:
             return None
         try:
-            return plan(regions)
+            return plan(regions, self.geometry)
         except PlanError as error:
             return error
 
@@ -209,15 +228,21 @@ class SpecView:
     @property
     def region_count(self) -> int:
         """Regions that the rows stand for; a row whose slots have no value counts once."""
-        return len(self.plan_rows)
+        slots = [row.values["slots"] for row in self.regions]
+        return sum(max(number, 0) if isinstance(number, int) else 1 for number in slots)
 
     def region_path(self, planner_index: int) -> str:
         """Path of the document row behind a region of the planner."""
         return self.regions[self.plan_rows[planner_index][0]].path
 
 
-def symbol_table(definitions: Mapping[str, str], contracts: Sequence[Mapping[str, Any]] = ()) -> SymbolTable:
+def symbol_table(
+    definitions: Mapping[str, str],
+    contracts: Sequence[Mapping[str, Any]] = (),
+    geometry: Geometry = DEFAULT_GEOMETRY,
+) -> SymbolTable:
     """Return the symbols of a spec: PAGE and PAGES, fixed axes of its contracts, and its own definitions."""
+    constants = {"PAGE": geometry.page_bytes, "PAGES": geometry.pages}
     axes: dict[str, set[str]] = {}
     for contract in contracts:
         for name, axis in (contract.get("axes") or {}).items():
@@ -225,5 +250,5 @@ def symbol_table(definitions: Mapping[str, str], contracts: Sequence[Mapping[str
                 axes.setdefault(name, set()).add(str(axis["value"]))
     agreed = {name: next(iter(values)) for name, values in axes.items() if len(values) == 1}
     spare = max(0, MAX_SYMBOLS - len(definitions))
-    fixed = [(name, value) for name, value in agreed.items() if name not in CONSTANTS and name not in definitions]
-    return SymbolTable({**dict(fixed[:spare]), **definitions}, CONSTANTS)
+    fixed = [(name, value) for name, value in agreed.items() if name not in constants and name not in definitions]
+    return SymbolTable({**dict(fixed[:spare]), **definitions}, constants)
