@@ -46,20 +46,24 @@ def timing(times: list[float]) -> Timing:
 
 
 def fill(size: int) -> None:
-    """Migrate the database of the settings and insert the rows, past the services but not past the guards."""
+    """Migrate the database of the settings and insert the rows, past the services and their guards."""
     from django.core.management import call_command
     from django.db import connection, transaction
 
     from evidence.models import EvidenceRow, Lever
     from evidence.services.facts import refresh_facts
+    from tests.conftest import lift_guards
+    from v2kb.core.guards.install import install_guards
 
     call_command("migrate", verbosity=0)
     call_command("collectstatic", verbosity=0, interactive=False)
     levers = Lever.objects.bulk_create(Lever(slug=f"lever-{place}", name=name) for place, name in enumerate(LEVERS))
     by_slug = {lever.slug: lever for lever in levers}
+    lift_guards()
     for batch in _batches(Rows(size)):
         with transaction.atomic():
             refresh_facts(_insert(batch, by_slug))
+    install_guards()
     assert EvidenceRow.objects.count() == size
     with connection.cursor() as cursor:
         cursor.execute("ANALYZE" if connection.vendor == "sqlite" else "VACUUM ANALYZE")

@@ -8,6 +8,7 @@ from evidence.models import Proposal
 from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
 from evidence.services.experiments import add_entry
+from evidence.services.supersession import supersede_row
 from kernels.models import Kernel, RunLog
 from kernels.services.ops import stop_op
 from kernels.services.reviews import comment, sign_mechanism, take_position
@@ -58,6 +59,13 @@ def document(world):
     text = "# Notes\n\n## One\n\nText of the first section.\n"
     import_documents(f.curator(), files=Files(texts=[("notes.md", text)]))
     return Document.objects.get(slug="notes")
+
+
+@pytest.fixture
+def edge(world):
+    """A row that contradicts another."""
+    other = f.evidence_row(title="Fused row norm, told otherwise")
+    return supersede_row(f.curator(), newer=other.code, older=world.row.code, kind="contradicts", reason="seen twice")
 
 
 @pytest.fixture

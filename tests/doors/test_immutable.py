@@ -5,8 +5,10 @@ from django.apps import apps
 from django.db import DatabaseError, connection, transaction
 from django.db.models import F, ProtectedError
 
+from evidence.services.flags import flag_row
+from tests import factories as f
 from v2kb.core.errors import Conflict
-from v2kb.core.guards import GUARDS, Immutable
+from v2kb.core.guards import GUARDS, Immutable, Kept
 from v2kb.core.guards.errors import refusal_from_database
 from v2kb.core.guards.install import missing_triggers
 
@@ -29,8 +31,12 @@ SQL = {
 }
 
 
-OTHER_GUARDS = {"kernels_approval": "spec.gate_outdated"}
-"""Another guard of the table that may speak first when a row is inserted again: their order is not promised."""
+OTHER_GUARDS = {
+    "kernels_approval": ("spec.gate_outdated",),
+    "evidence_evidencerevision": ("database.revision_base", "database.revision_accepted"),
+    "evidence_proposaldecision": ("evidence.proposal_closed",),
+}
+"""Other guards of the table that may speak first when a row is inserted again: their order is not promised."""
 
 
 def refused(act, *codes: str) -> None:
@@ -55,7 +61,7 @@ def plain_field(model) -> str:
 def test_every_table_that_must_not_change_is_declared():
     wanted = {
         "core_activity", "evidence_evidencerevision", "evidence_proposaldecision", "evidence_runreceipt",
-        "evidence_experimententry", "evidence_experimentlink",
+        "evidence_experimententry", "evidence_experimentlink", "evidence_evidencechange", "evidence_supersession",
         "references_documentrevision", "references_section", "kernels_opcontract", "kernels_specrevision",
         "kernels_gateresult", "kernels_approval", "kernels_preregistration", "kernels_judgement", "kernels_runresult",
         "kernels_kernelversion", "kernels_fileblob", "kernels_versionfile", "kernels_position", "kernels_comment",
@@ -67,7 +73,7 @@ def test_every_table_that_must_not_change_is_declared():
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_nothing_changes_a_row_of_an_immutable_table(world, document, table):
+def test_nothing_changes_a_row_of_an_immutable_table(world, document, edge, table):
     model = MODELS[table]
     rows = list(model.objects.order_by("pk").values())
     assert rows, f"the world of this test has no row in {table}"
@@ -76,7 +82,7 @@ def test_nothing_changes_a_row_of_an_immutable_table(world, document, table):
     for name, sql in SQL.items():
         vendor, _, rest = name.partition(":")
         if not rest or vendor == connection.vendor:
-            others = [OTHER_GUARDS[table]] if sql.startswith("INSERT") and table in OTHER_GUARDS else []
+            others = OTHER_GUARDS.get(table, ()) if sql.startswith("INSERT") else ()
             refused(lambda sql=sql: execute(sql.format(t=table)), *others)
     field = plain_field(model)
     first = model.objects.order_by("pk").first()
@@ -90,6 +96,23 @@ def test_nothing_changes_a_row_of_an_immutable_table(world, document, table):
         with pytest.raises((DatabaseError, ProtectedError)), transaction.atomic():
             delete()
     assert list(model.objects.order_by("pk").values()) == rows
+
+
+KEPT = sorted({guard.table for guard in GUARDS if type(guard) is Kept})
+
+
+@pytest.mark.parametrize("table", KEPT)
+def test_rows_of_a_kept_table_are_never_removed(world, table):
+    flag_row(f.designer(), world.row.code, reason="a doubt")
+    model = MODELS[table]
+    assert model.objects.exists()
+    if connection.vendor == "postgresql":
+        execute("SET CONSTRAINTS ALL IMMEDIATE")
+    for name in ("delete", "delete one", "sqlite:replace", "postgresql:truncate"):
+        vendor, _, rest = name.partition(":")
+        if not rest or vendor == connection.vendor:
+            refused(lambda name=name: execute(SQL[name].format(t=table)), "database.proposal_decided")
+    refused(lambda: model.objects.all()._raw_delete("default"))
 
 
 def test_a_row_can_still_be_added_beside_the_refused_ones(world):

@@ -107,6 +107,23 @@ def test_a_dropped_guard_is_noticed_and_put_back():
     assert missing_triggers() == []
 
 
+def test_a_guard_that_was_made_to_do_nothing_is_noticed():
+    with connection.cursor() as cursor:
+        if connection.vendor == "sqlite":
+            cursor.execute("DROP TRIGGER guard_core_activity_update")
+            cursor.execute(
+                "CREATE TRIGGER guard_core_activity_update BEFORE UPDATE ON core_activity BEGIN SELECT 1; END"
+            )
+        else:
+            cursor.execute(
+                "CREATE OR REPLACE FUNCTION guard_core_activity() RETURNS trigger LANGUAGE plpgsql AS "
+                "$$ BEGIN RETURN NEW; END $$"
+            )
+    assert "guard_core_activity_update" in missing_triggers()
+    install_guards()
+    assert missing_triggers() == []
+
+
 def test_create_user_needs_an_administrator_and_superusers_get_no_exception(make_actor):
     for actor in (make_actor("ann", "curator"), make_actor("root", is_superuser=True)):
         with pytest.raises(Forbidden) as caught:

@@ -4,6 +4,6 @@ A SQLite table rebuild silently drops triggers, so guards are not part of migrat
 and a system check compares what is declared with what the database holds.
 """
 
-from v2kb.core.guards.registry import GUARDS, Guard, Immutable, TriggerGuard, head_moves_forward, register
+from v2kb.core.guards.registry import GUARDS, Guard, Immutable, Kept, TriggerGuard, head_moves_forward, register
 
-__all__ = ["GUARDS", "Guard", "Immutable", "TriggerGuard", "head_moves_forward", "register"]
+__all__ = ["GUARDS", "Guard", "Immutable", "Kept", "TriggerGuard", "head_moves_forward", "register"]

@@ -21,42 +21,48 @@ def _raise_function(name: str, text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Immutable:
-    """Rows of `table` can be added, never changed or removed (nor truncated, nor replaced)."""
+class Kept:
+    """Rows of `table` may change as other guards let them, and are never removed (nor truncated, nor replaced)."""
 
     table: str
+    says = "may change, and are never removed"
+    sqlite_events = ("delete",)
+    postgresql_events = {"delete": "DELETE"}
 
     def statements(self, vendor: str) -> dict[str, str]:
-        text = f"v2kb:database.immutable:Rows of {self.table} can be added, never changed or removed."
-        names = {event: f"guard_{self.table}_{event}" for event in ("update", "delete", "replace", "truncate")}
+        text = f"v2kb:database.immutable:Rows of {self.table} {self.says}."
         if vendor == "sqlite":
+            whens = {event: f"BEFORE {event.upper()} ON {self.table}" for event in self.sqlite_events}
+            whens["replace"] = (
+                f"BEFORE INSERT ON {self.table} WHEN EXISTS (SELECT 1 FROM {self.table} WHERE id = NEW.id)"
+            )
             return {
-                names["update"]: (
-                    f"CREATE TRIGGER {names['update']} BEFORE UPDATE ON {self.table} "
-                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
-                ),
-                names["delete"]: (
-                    f"CREATE TRIGGER {names['delete']} BEFORE DELETE ON {self.table} "
-                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
-                ),
-                names["replace"]: (
-                    f"CREATE TRIGGER {names['replace']} BEFORE INSERT ON {self.table} "
-                    f"WHEN EXISTS (SELECT 1 FROM {self.table} WHERE id = NEW.id) "
-                    f"BEGIN SELECT RAISE(ABORT, '{text}'); END"
-                ),
+                self._name(event): f"CREATE TRIGGER {self._name(event)} {when} BEGIN SELECT RAISE(ABORT, '{text}'); END"
+                for event, when in whens.items()
             }
         function = f"guard_{self.table}"
         create = _raise_function(function, text)
+        whens = {event: (words, "ROW") for event, words in self.postgresql_events.items()}
+        whens["truncate"] = ("TRUNCATE", "STATEMENT")
         return {
-            names["update"]: (
-                f"{create} CREATE TRIGGER {names['update']} BEFORE UPDATE OR DELETE ON {self.table} "
-                f"FOR EACH ROW EXECUTE FUNCTION {function}();"
-            ),
-            names["truncate"]: (
-                f"{create} CREATE TRIGGER {names['truncate']} BEFORE TRUNCATE ON {self.table} "
-                f"FOR EACH STATEMENT EXECUTE FUNCTION {function}();"
-            ),
+            self._name(event): (
+                f"{create} CREATE TRIGGER {self._name(event)} BEFORE {words} ON {self.table} "
+                f"FOR EACH {each} EXECUTE FUNCTION {function}();"
+            )
+            for event, (words, each) in whens.items()
         }
+
+    def _name(self, event: str) -> str:
+        return f"guard_{self.table}_{event}"
+
+
+@dataclass(frozen=True)
+class Immutable(Kept):
+    """Rows of `table` can be added, never changed or removed (nor truncated, nor replaced)."""
+
+    says = "can be added, never changed or removed"
+    sqlite_events = ("update", "delete")
+    postgresql_events = {"update": "UPDATE OR DELETE"}
 
 
 @dataclass(frozen=True)
