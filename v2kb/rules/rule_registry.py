@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from v2kb.rules.ceilings import PUBLISHED, Ceiling
 from v2kb.rules.spec_view import Missing, Row, SpecView
 
 ERROR, WARNING, INFO = "E", "W", "I"
@@ -108,11 +109,12 @@ class Reporter:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a rule may read beside the spec: other specs of the queue by code, evaluated; None: none were
-    given.
+    """What a rule may read beside the spec: other specs of the queue by code, evaluated (None: none were given), and
+    the ceilings of evidence rows by code.
     """
 
     neighbours: Mapping[str, SpecView] | None = None
+    ceilings: Mapping[str, tuple[Ceiling, ...]] = field(default_factory=lambda: PUBLISHED)
 
 
 Check = Callable[[SpecView, Reporter, Context], None]

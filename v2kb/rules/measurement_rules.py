@@ -1,0 +1,385 @@
+"""Rules R67 to R72, R74 and R76: how a number is taken that may decide, and the arithmetic of its targets.
+
+They concern choices that predict something, and any spec whose measurement part is filled in. Inside a megakernel the
+whole part is asked for; elsewhere only what was begun. Sources: m1-decode-evidence section 4; domain page 2.12.
+"""
+
+from decimal import Decimal
+from typing import Any
+
+from v2kb.rules.numbers import read_decimal
+from v2kb.rules.op_contract import resolve_shape
+from v2kb.rules.prediction_rules import predicting
+from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
+from v2kb.rules.spec_view import Missing, SpecView
+from v2kb.rules.units import trim_decimal
+
+PART = "measurement"
+MIN_LAUNCHES = 3
+SHORT_BODY_US = 40
+COLD_BYTES = 252_000_000  # twice an L2 of 126 MB
+FERRET_SLACK = Decimal("0.02")
+DTYPE_BYTES = {
+    "float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1,
+    "float8_e5m2": 1, "int8": 1, "uint8": 1,
+}  # fmt: skip
+QUESTIONS = {
+    "tier": ("The tier of the deciding number is not stated.", "Choose 1, 2 or 3."),
+    "timer": ("How the body is timed is not stated.", "Choose globaltimer, cupti or events."),
+    "statistic": ("The statistic over launches is not stated.", "Choose min or median."),
+    "body_us": ("The time of the body is not stated.", "Write it in microseconds, as far as it is known."),
+    "cold": ("Whether the L2 is cold is not stated.", "Answer yes or no."),
+    "floor": ("The floor that the body is held against is not stated.", "Choose one, or none."),
+    "adds_block_maxima": ("Whether block maxima are added up is not stated.", "Answer yes or no."),
+    "reads_block_sum": ("Whether the sum over blocks is read is not stated.", "Answer yes or no."),
+}
+
+
+def _on_cpu(view: SpecView) -> bool:
+    return bool(view.contracts) and all(contract.get("envelope") == "cpu" for contract in view.contracts)
+
+
+def _demanded(view: SpecView) -> bool:
+    """Say whether the whole measurement part is asked for: a prediction for an op inside a megakernel."""
+    return view.in_megakernel and bool(predicting(view))
+
+
+def _concerned(view: SpecView, report: Reporter) -> bool:
+    if _on_cpu(view):
+        report.skip("A CPU op has no blocks, no card's cache and no device timer.")
+        return False
+    part = view.doc[PART]
+    if not _demanded(view) and not any(value for name, value in part.items() if name != "targets"):
+        report.skip("No choice predicts anything inside a megakernel, and no measurement is described.")
+        return False
+    return True
+
+
+def _answer(view: SpecView, report: Reporter, name: str, needed: bool = False) -> str:
+    """A cell of the measurement part; an empty one is missing where the part is asked for or `needed` says so."""
+    value: str = view.doc[PART][name]
+    if not value and (needed or _demanded(view)):
+        report.missing(Missing(f"{PART}.{name}", *QUESTIONS[name]))
+    return value
+
+
+@spec_rule(
+    "R67",
+    severity=ERROR,
+    title="Deciding grade",
+    source="m1-decode-evidence section 4; measurement page, section 3",
+    formula="megakernel: TIER 1, production grid, cold, n >= 3, min or median over launches; TIER 2 is pending "
+    "TIER-1; TIER 3 decides nothing",
+    inputs=(
+        "measurement.tier",
+        "measurement.cold",
+        "measurement.launches",
+        "measurement.statistic",
+        "measurement.grid",
+        "choices[].prediction.tier",
+    ),
+)
+def r67(view: SpecView, report: Reporter, context: Context) -> None:
+    for path, choice in predicting(view):
+        _judge_tier(view, report, f"{path}.prediction.tier", choice["prediction"]["tier"], choice["id"])
+    if not _concerned(view, report):
+        return
+    tier = _answer(view, report, "tier")
+    _judge_tier(view, report, f"{PART}.tier", tier, "The measurement")
+    statistic = _answer(view, report, "statistic")
+    if statistic == "median_over_blocks":
+        report.add(
+            f"{PART}.statistic",
+            "A median over blocks lands on idle ones.",
+            "Take the slowest block of each launch, then the minimum or median over launches.",
+        )
+    if view.in_megakernel and tier in ("", "1"):
+        _judge_tier_1(view, report, statistic)
+
+
+def _judge_tier(view: SpecView, report: Reporter, path: str, tier: str, who: str) -> None:
+    if tier == "3":
+        report.add(path, f"{who} is of TIER 3, which can neither promote nor reject.", "Take a deciding tier.")
+    elif tier == "2" and view.in_megakernel:
+        report.add(
+            path,
+            f"{who} is of TIER 2; inside a megakernel the verdict stays pending TIER-1.",
+            "Plan the run at TIER 1 too: in the megakernel, at the production grid, cold.",
+            severity=WARNING,
+        )
+
+
+def _judge_tier_1(view: SpecView, report: Reporter, statistic: str) -> None:
+    if _answer(view, report, "cold") == "no":
+        report.add(
+            f"{PART}.cold",
+            "The L2 is warm; production is cold, and a warm number stays pending TIER-1.",
+            "Measure cold.",
+        )
+    if statistic == "mean":
+        report.add(
+            f"{PART}.statistic",
+            "A mean over launches decides nothing.",
+            "Take the minimum or the median over launches.",
+        )
+    launches, grid = view.field(f"{PART}.launches"), view.field(f"{PART}.grid")
+    if isinstance(launches, Missing):
+        report.missing(launches)
+    elif launches < MIN_LAUNCHES:
+        report.add(
+            f"{PART}.launches",
+            f"n is {launches}; under {MIN_LAUNCHES} the verdict stays pending TIER-1.",
+            f"Plan {MIN_LAUNCHES} launches or more.",
+            launches=launches,
+        )
+    if isinstance(grid, Missing):
+        report.missing(grid)
+        return
+    grids = sorted({int(contract["grid"]) for contract in view.contracts if contract.get("grid")})
+    if grids and grid not in grids:
+        report.add(
+            f"{PART}.grid",
+            f"The grid is {grid:,}; the op runs in production at {', '.join(map(str, grids))}.",
+            "Measure at the production grid.",
+            grid=grid,
+            production=grids,
+        )
+
+
+@spec_rule(
+    "R68",
+    severity=ERROR,
+    title="Timer of short bodies",
+    source="m1-decode-evidence section 4",
+    formula="body <= 40 us: %globaltimer, since events quantise 10 to 40 us; a device-side span outside a megakernel",
+    inputs=("measurement.body_us", "measurement.timer"),
+)
+def r68(view: SpecView, report: Reporter, context: Context) -> None:
+    if not _concerned(view, report):
+        return
+    part = view.doc[PART]
+    either = bool(part["timer"] or part["body_us"])
+    timer, written = (_answer(view, report, name, needed=either) for name in ("timer", "body_us"))
+    body_us = read_decimal(written)
+    if written and (body_us is None or body_us <= 0):
+        report.add(f"{PART}.body_us", f"{written} is no time.", "Write microseconds as 16 or 12.2.")
+    if not timer or body_us is None or body_us > SHORT_BODY_US or timer == "globaltimer":
+        return
+    if timer == "cupti" and not view.in_megakernel:
+        return
+    why = "quantise 10 to 40 us" if timer == "events" else "sees the whole megakernel, not this body"
+    report.add(
+        f"{PART}.timer",
+        f"The body takes about {trim_decimal(body_us)} us, and {timer} {why}.",
+        "Time it with %globaltimer from inside.",
+        timer=timer,
+    )
+
+
+@spec_rule(
+    "R69",
+    severity=ERROR,
+    title="Achievable floor",
+    source="m1-decode-evidence section 4",
+    formula="floor by a load-only or xor-consumer probe at the same grid; never a peak roofline",
+    inputs=("measurement.floor",),
+)
+def r69(view: SpecView, report: Reporter, context: Context) -> None:
+    if _concerned(view, report) and _answer(view, report, "floor") == "peak_roofline":
+        report.add(
+            f"{PART}.floor",
+            "The floor is a theoretical peak: 8 TB/s on paper are 2.0 to 2.5 TB/s at this geometry.",
+            "Measure it at the same grid with an xor consumer.",
+        )
+
+
+@spec_rule(
+    "R70",
+    severity=ERROR,
+    title="Block maxima are not added",
+    source="m1-decode-evidence, row D10",
+    formula="gain = wall of the later phase - wall of the earlier one; never a sum of slowCTA over phases",
+    inputs=("measurement.adds_block_maxima",),
+)
+def r70(view: SpecView, report: Reporter, context: Context) -> None:
+    if _concerned(view, report) and _answer(view, report, "adds_block_maxima") == "yes":
+        report.add(
+            f"{PART}.adds_block_maxima",
+            "The slowest blocks of different phases are different ones; their times don't add up.",
+            "Take the wall of the later phase less that of the earlier one.",
+        )
+
+
+@spec_rule(
+    "R71",
+    severity=ERROR,
+    title="Sloughing",
+    source="the faithful gate's rules",
+    formula="slowCTA down with sumCTA up is work moved elsewhere: reject; so sumCTA is read",
+    inputs=("measurement.reads_block_sum",),
+)
+def r71(view: SpecView, report: Reporter, context: Context) -> None:
+    if _concerned(view, report) and _answer(view, report, "reads_block_sum") == "no":
+        report.add(
+            f"{PART}.reads_block_sum",
+            "Only the slowest block is read: a fall of slowCTA with a rise of sumCTA is sloughing and would pass.",
+            "Read the sum over blocks too, and reject where it rises.",
+        )
+
+
+@spec_rule(
+    "R72",
+    severity=ERROR,
+    title="Cold stream",
+    source="measurement page, section 3; domain page, disagreements 3 and 16",
+    formula="weight bytes per layer * layers >= 252,000,000 (twice the L2)",
+    inputs=("measurement.cold", "measurement.weight_bytes", "measurement.layers", "ops[]"),
+)
+def r72(view: SpecView, report: Reporter, context: Context) -> None:
+    if not _concerned(view, report):
+        return
+    if view.doc[PART]["cold"] != "yes":
+        report.skip("The plan doesn't call its numbers cold.")
+        return
+    derived = contract_weight_bytes(view)
+    per_layer = view.field(f"{PART}.weight_bytes", "" if derived is None else str(derived))
+    layers = view.field(f"{PART}.layers")
+    for value in (per_layer, layers):
+        if isinstance(value, Missing):
+            report.missing(value)
+    if isinstance(per_layer, Missing) or isinstance(layers, Missing):
+        return
+    if derived is not None and per_layer < derived:
+        report.add(
+            f"{PART}.weight_bytes",
+            f"{per_layer:,} B per layer are stated; the contracts of the ops give {derived:,} B.",
+            "Leave the field empty to use the contracts, or correct it.",
+            severity=WARNING,
+            stated=per_layer,
+            derived=derived,
+        )
+    stream = per_layer * layers
+    if stream < COLD_BYTES:
+        report.add(
+            f"{PART}.layers",
+            f"{per_layer:,} B of weights over {layers:,} layers stream {stream:,} B per iteration; a cold one streams "
+            f"at least {COLD_BYTES:,} B.",
+            "Run over more layers, or count all weights that the program streams per layer.",
+            stream_bytes=stream,
+        )
+
+
+def contract_weight_bytes(view: SpecView) -> int | None:
+    """Return the bytes of weights that one layer of the spec's ops reads by their contracts, in the smallest workload
+    that a prediction names; None while an op has no contract or no such workload.
+    """
+    ops = view.doc["ops"]
+    if not ops or not all(op["op"] for op in ops) or len(view.contracts) < len({op["op"] for op in ops}):
+        return None
+    cases = {case for _, choice in predicting(view) for case in choice["prediction"]["cases"]}
+    total = 0
+    for contract in view.contracts:
+        sizes = [
+            _weight_bytes(contract, workload)
+            for workload in contract.get("workloads") or []
+            if workload["name"] in cases or not workload["axes"]
+        ]
+        if not sizes:
+            return None
+        total += min(sizes)
+    return total
+
+
+def _weight_bytes(contract: dict[str, Any], workload: dict[str, Any]) -> int:
+    total = 0
+    for tensor in contract.get("inputs") or []:
+        if tensor.get("kind") == "weight":
+            elements = 1
+            for size in resolve_shape(contract, tensor, workload):
+                elements *= size
+            total += elements * DTYPE_BYTES[tensor["dtype"]]
+    return total
+
+
+def ferret_score(body_us: Decimal, trusted: bool = True) -> Decimal:
+    """Return the score of a body (p50 in microseconds): 1e6 / body, and 0 on any trust failure.
+
+    Raises ValueError for a time that is not above 0.
+    """
+    if body_us <= 0:
+        raise ValueError("the time of a body must be above 0")
+    return Decimal(1_000_000) / body_us if trusted else Decimal(0)
+
+
+def ferret_cap(target_ratio: Decimal, baseline_us: Decimal) -> Decimal:
+    """Return the score beyond which nothing counts: (target + 0.02) times the score of the baseline."""
+    return (target_ratio + FERRET_SLACK) * ferret_score(baseline_us)
+
+
+@spec_rule(
+    "R74",
+    severity=INFO,
+    title="Score of a ferret run",
+    source="the ferret agent's page",
+    formula="score = 1e6 / body_p50, at most (target + 0.02) * baseline, 0 on any trust failure",
+    inputs=("engine.routing.route", "measurement.targets[]"),
+)
+def r74(view: SpecView, report: Reporter, context: Context) -> None:
+    if view.doc["engine"]["routing"]["route"] != "ferret":
+        report.skip("The body isn't written by a scored run.")
+        return
+    targets = view.doc[PART]["targets"]
+    if not targets:
+        message = "A scored run needs a numeric target."
+        report.missing(Missing(f"{PART}.targets", message, "Add what the body takes now and what it should take."))
+    for index, target in enumerate(targets):
+        now, wanted = read_decimal(target["now"]), read_decimal(target["target"])
+        if now is None or wanted is None or min(now, wanted) <= 0:
+            continue
+        score, cap = ferret_score(wanted), ferret_cap(now / wanted, now)
+        report.add(
+            f"{PART}.targets[{index}]",
+            f"{target['what'] or 'The body'} at its target scores {score:,.0f}; above {cap:,.0f} nothing counts, and a "
+            "trust failure scores 0.",
+            "Nothing to do; the run's gate must use the same arithmetic.",
+            score=f"{score:.0f}",
+            cap=f"{cap:.0f}",
+        )
+
+
+@spec_rule(
+    "R76",
+    severity=WARNING,
+    title="Arithmetic of targets",
+    source="the grouped GEMM's dispatch brief, section 2",
+    formula="ratio = now / target, within the rounding of what is written",
+    inputs=("measurement.targets[]",),
+)
+def r76(view: SpecView, report: Reporter, context: Context) -> None:
+    targets = view.doc[PART]["targets"]
+    if not targets:
+        report.skip("The spec sets no numeric target.")
+    for index, target in enumerate(targets):
+        path = f"{PART}.targets[{index}]"
+        values = {name: read_decimal(target[name]) for name in ("now", "target", "ratio")}
+        for name, value in values.items():
+            if value is None or value <= 0:
+                message = f"{name} of {target['what'] or f'target {index + 1}'} is no number above 0."
+                report.missing(Missing(f"{path}.{name}", message, "Write it as 27 or 12.2."))
+        if any(value is None or value <= 0 for value in values.values()):
+            continue
+        right = values["now"] / values["target"]
+        written = values["ratio"]
+        places = max(0, -written.as_tuple().exponent)
+        if abs(right - written) > Decimal(5).scaleb(-places - 1):
+            shown = f"{right:.2f}"
+            report.add(
+                f"{path}.ratio",
+                f"{target['what'] or 'The target'}: {target['now']} / {target['target']} is {shown}, and {written} is "
+                "written.",
+                f"Write {shown}.",
+                ratio=shown,
+            )
+
+
+MEASUREMENT_RULES: tuple[Rule, ...] = (r67, r68, r69, r70, r71, r72, r74, r76)
