@@ -6,6 +6,7 @@ the page shows both.
 
 import copy
 import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from v2kb.rules import document_shape as shape
@@ -45,6 +46,23 @@ def amended(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], P
             result = read
             changed[entry["field"]] = amendment["id"] or f"amendment {number + 1}"
     return result, changed, problems
+
+
+def amendments_behind(path: str, inputs: Iterable[str], changed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the ids of the amendments that set what a rule read for its finding at `path`: the field there, one above
+    or below it, or one of the rule's `inputs` that isn't a cell of some row. `changed` is that of `amended`.
+    """
+    single = [name for name in inputs if "[]" not in name]
+    behind = [
+        name
+        for field, name in changed.items()
+        if _holds(field, path) or _holds(path, field) or any(_holds(one, field) for one in single)
+    ]
+    return tuple(dict.fromkeys(behind))
+
+
+def _holds(outer: str, inner: str) -> bool:
+    return inner == outer or inner.startswith((f"{outer}.", f"{outer}["))
 
 
 def _put(document: dict[str, Any], path: str, value: str) -> bool:

@@ -4,7 +4,7 @@ A rule is a pure function over a `SpecView` that reports through a `Reporter`. A
 reports that as a finding of its own kind, so that no rule ever passes unseen.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,8 @@ from v2kb.rules.spec_view import Missing, Row, SpecView
 ERROR, WARNING, INFO = "E", "W", "I"
 SEVERITIES = (ERROR, WARNING, INFO)
 VIOLATION, MISSING_INPUT = "violation", "missing_input"
+OPEN, WAIVED = "open", "waived"
+DOCUMENT_RULE = "DOC"
 
 PASSED, FAILED, WARNED, INCOMPLETE, NOT_APPLICABLE = (
     "passed",
@@ -42,7 +44,7 @@ class Finding:
     source: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     also: tuple[str, ...] = ()
-    state: str = "open"
+    state: str = OPEN
 
     def as_document(self) -> dict[str, Any]:
         """Return the finding as plain values for storage and for pages."""
@@ -59,6 +61,19 @@ class Finding:
             "also": list(self.also),
             "state": self.state,
         }
+
+
+def state_of(findings: Iterable[Finding]) -> str:
+    """Return the state of a rule with these findings: failed, missing_input, warned, waived when a waiver covers all of
+    them, or "" when there are none.
+    """
+    found = list(findings)
+    left = [finding for finding in found if finding.state == OPEN]
+    if any(finding.kind == VIOLATION and finding.severity == ERROR for finding in left):
+        return FAILED
+    if any(finding.kind == MISSING_INPUT for finding in left):
+        return INCOMPLETE
+    return WARNED if left else WAIVED if found else ""
 
 
 class Reporter:
@@ -98,13 +113,7 @@ class Reporter:
     @property
     def state(self) -> str:
         """passed, failed, warned, missing_input or not_applicable."""
-        if any(f.kind == VIOLATION and f.severity == ERROR for f in self.findings):
-            return FAILED
-        if any(f.kind == MISSING_INPUT for f in self.findings):
-            return INCOMPLETE
-        if self.findings:
-            return WARNED
-        return NOT_APPLICABLE if self.skipped else PASSED
+        return state_of(self.findings) or (NOT_APPLICABLE if self.skipped else PASSED)
 
 
 @dataclass(frozen=True, slots=True)
