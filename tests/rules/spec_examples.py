@@ -147,6 +147,7 @@ def _sems():
         "W_tma": {"storage": "W", "tx_bytes": "16384"},
         "B_sf": {"storage": "BSF", "publication": "fence_then_arrive"},
         "tmem_ready": {"waited_at_start": "yes"},
+        "consumer_done": {"releases": "tensor memory"},
     }
     return [{**dict(zip(names, row, strict=True)), **more.get(row[2], {})} for row in rows]
 

@@ -1,152 +1,179 @@
 """The two forms of a semaphore table: one row per span of barriers, or one row per channel, and each from the other.
 
 A channel is a ring with a full edge (the producer says that a slot is filled) and an empty edge (the consumer hands it
-back). Source: house-style section 3 and the reference linear's channel table.
+back). The full edge bears the channel's name. Several channels may share one empty edge: one owns it, the others name
+that one and leave their own cells of it blank. Source: house-style section 3 and the reference linear's channel table.
 """
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from v2kb.rules import document_shape as shape
 from v2kb.rules.spec_fields import CHANNEL, ONE_SHOT, SEM
 
-FULL, EMPTY = "_full", "_empty"
 _SEM = shape.record(SEM)
 _CHANNEL = shape.record(CHANNEL)
 _ONE_SHOT = shape.record(ONE_SHOT)
+_EMPTY_SUFFIX = "_empty"
+
+# Field of a semaphore row -> cell of the channel or one-shot.
+_FULL = {
+    "ordinal": "full_base",
+    "slots": "depth",
+    "name": "name",
+    "count": "full_arrivals",
+    "arrivers": "full_arrivers",
+    "producer": "producer",
+    "consumer": "consumer",
+    "meaning": "meaning",
+    "kind": "producer_kind",
+    "arrives": "full_arrives",
+    "data": "data",
+    "publication": "publication",
+    "storage": "storage",
+    "tx_bytes": "tx_bytes",
+    "first_phase": "full_phase",
+    "reinit_owner": "reinit_full_by",
+    "reinit_order": "reinit_full_order",
+    "proof": "full_proof",
+}
+_EMPTY = {
+    "ordinal": "empty_base",
+    "slots": "depth",
+    "count": "empty_arrivals",
+    "arrivers": "empty_arrivers",
+    "producer": "consumer",
+    "consumer": "producer",
+    "meaning": "empty_meaning",
+    "kind": "consumer_kind",
+    "arrives": "empty_arrives",
+    "first_phase": "empty_phase",
+    "reinit_owner": "reinit_empty_by",
+    "reinit_order": "reinit_empty_order",
+    "proof": "empty_proof",
+    "releases": "releases",
+}
+_ONCE = {"count": "arrivals", "reinit_owner": "reinit_by", **{name: name for name in SEM if name in ONE_SHOT}}
+# Cells that the findings about a derived field point at.
+_FULL_CELLS = {**_FULL, "pair": "shares_empty_with"}
+_EMPTY_CELLS = {**_EMPTY, "name": "empty_name", "pair": "name"}
 
 
-def rows_of_channels(sems: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
-    """Return (path of the row that it comes from, semaphore row) for each edge and one-shot of a canonical `sems`.
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A semaphore row that a channel or a one-shot stands for: where it is written, and in which cell each field is."""
+
+    path: str
+    row: dict[str, Any]
+    cells: Mapping[str, str]
+
+
+def edges_of_channels(sems: Mapping[str, Any]) -> list[Edge]:
+    """Return the semaphore rows of the channels and one-shots of a canonical `sems`, in the order of the tables.
 
     A channel that shares its empty edge with another has no row of its own for it.
     """
-    found: list[tuple[str, dict[str, Any]]] = []
-    for number, channel in enumerate(sems["channels"]):
-        path = f"sems.channels[{number}]"
-        found.append((path, _full_row(channel)))
-        if not channel["shares_empty_with"]:
-            found.append((path, _empty_row(channel)))
+    channels = sems["channels"]
+    by_name = {channel["name"]: channel for channel in reversed(channels)}
+    edges = []
+    for number, channel in enumerate(channels):
+        path, partner = f"sems.channels[{number}]", channel["shares_empty_with"]
+        empty_name = _empty_name(by_name.get(partner, {"name": partner, "empty_name": ""}) if partner else channel)
+        edges.append(Edge(path, _SEM({**_picked(channel, _FULL), "pair": empty_name}, "", []), _FULL_CELLS))
+        if not partner:
+            more = {"name": empty_name, "data": "none", "pair": channel["name"]}
+            edges.append(Edge(path, _SEM({**_picked(channel, _EMPTY), **more}, "", []), _EMPTY_CELLS))
     for number, shot in enumerate(sems["one_shots"]):
-        given = {
-            "ordinal": shot["ordinal"],
-            "slots": "1",
-            "name": shot["name"],
-            "count": shot["arrivals"],
-            "producer": shot["producer"],
-            "consumer": shot["consumer"],
-            "meaning": shot["meaning"],
-            "kind": shot["kind"],
-            "reinit_owner": shot["reinit_by"],
-        }
-        found.append((f"sems.one_shots[{number}]", _SEM(given, "", [])))
-    return found
+        row = _SEM({**_picked(shot, _ONCE), "slots": "1"}, "", [])
+        edges.append(Edge(f"sems.one_shots[{number}]", row, _ONCE))
+    return edges
 
 
-def _full_row(channel: dict[str, Any]) -> dict[str, Any]:
-    partner = channel["shares_empty_with"] or channel["name"]
-    given = {
-        "ordinal": channel["full_base"],
-        "slots": channel["depth"],
-        "name": channel["name"] + FULL,
-        "count": channel["full_arrivals"],
-        "producer": channel["producer"],
-        "consumer": channel["consumer"],
-        "meaning": channel["meaning"] or "slot is filled",
-        "kind": channel["producer_kind"],
-        "storage": channel["storage"],
-        "pair": partner + EMPTY,
-        "reinit_owner": channel["reinit_full_by"],
-    }
-    return _SEM(given, "", [])
-
-
-def _empty_row(channel: dict[str, Any]) -> dict[str, Any]:
-    given = {
-        "ordinal": channel["empty_base"],
-        "slots": channel["depth"],
-        "name": channel["name"] + EMPTY,
-        "count": channel["empty_arrivals"],
-        "producer": channel["consumer"],
-        "consumer": channel["producer"],
-        "meaning": "slot is free again",
-        "kind": channel["consumer_kind"],
-        "pair": channel["name"] + FULL,
-        "reinit_owner": channel["reinit_empty_by"],
-    }
-    return _SEM(given, "", [])
+def rows_of_channels(sems: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the canonical semaphore rows that the channels and one-shots of `sems` stand for."""
+    return [edge.row for edge in edges_of_channels(sems)]
 
 
 def channels_of_rows(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], list[str]]:
-    """Return (channels, one-shots, names of rows that fit neither) for canonical semaphore rows.
+    """Return (channels, one-shots, names of the rows that fit neither) for canonical semaphore rows.
 
-    Two rows are a channel where they name each other as `pair` (or several full rows name one empty row) and run
-    between the same two roles in opposite directions; a row of one slot without a pair is a one-shot.
+    Two rows are a channel where each names the other as its pair and they run between the same roles in opposite
+    directions with the same slots; further full rows that name the same empty row share it. A row of one slot without a
+    pair is a one-shot. A row that says what its form has no cell for, or whose name is not its own, fits neither.
     """
-    by_name = {row["name"]: row for row in rows if row["name"]}
-    channels: list[dict[str, Any]] = []
-    used: set[str] = set()
-    owners: dict[str, str] = {}
-    for full in rows:
-        empty = by_name.get(full["pair"])
-        if empty is None or full["name"] in used or empty["pair"] == "" or not _opposite(full, empty):
-            continue
-        if (empty["name"] in owners and full["name"] != empty["pair"]) or full["name"] in owners:
-            shared = owners.get(empty["name"], "")
-        else:
-            shared = ""
-        if full["name"] in owners:
-            continue
-        name = full["name"].removesuffix(FULL)
-        channels.append(_channel(name, full, empty, shared))
-        used.add(full["name"])
-        if not shared:
-            owners[empty["name"]] = name
-            used.add(empty["name"])
-    one_shots, left = [], []
+    names = [row["name"] for row in rows]
+    by_name = {row["name"]: row for row in rows if row["name"] and names.count(row["name"]) == 1}
+    channels, used = [], set()
     for row in rows:
-        if row["name"] in used:
+        empty = by_name.get(row["pair"])
+        owner = by_name.get(empty["pair"]) if empty else None
+        if empty is None or owner is None or owner["pair"] != empty["name"] or row["name"] not in by_name:
             continue
-        if row["slots"] in ("", "1") and not row["pair"]:
-            one_shots.append(_one_shot(row))
-        else:
-            left.append(row["name"] or f"ordinal {row['ordinal']}")
-    return channels, one_shots, left
+        if _fits(row, empty) and _fits(owner, empty):
+            channels.append(_channel(row, empty, owner))
+            used |= {row["name"], empty["name"]}
+    rest = [row for row in rows if row["name"] not in used]
+    once = [row for row in rest if row["name"] in by_name and not row["pair"] and row["slots"] == "1"]
+    left = [row["name"] or f"ordinal {row['ordinal']}" for row in rest if row not in once]
+    return channels, [_ONE_SHOT(_placed(row, _ONCE), "", []) for row in once], left
 
 
-def _opposite(full: dict[str, Any], empty: dict[str, Any]) -> bool:
-    return full["producer"] == empty["consumer"] and full["consumer"] == empty["producer"]
+def announces(row: Mapping[str, Any]) -> bool:
+    """True when an arrival at this barrier says that data is there."""
+    return row["kind"] == "tma" or row["data"] not in ("", "none")
 
 
-def _channel(name: str, full: dict[str, Any], empty: dict[str, Any], shared: str) -> dict[str, Any]:
-    given = {
-        "name": name,
-        "depth": full["slots"],
-        "producer": full["producer"],
-        "producer_kind": full["kind"],
-        "consumer": full["consumer"],
-        "consumer_kind": empty["kind"],
-        "full_base": full["ordinal"],
-        "empty_base": empty["ordinal"],
-        "full_arrivals": full["count"],
-        "empty_arrivals": empty["count"],
-        "storage": full["storage"],
-        "shares_empty_with": shared,
-        "reinit_full_by": full["reinit_owner"],
-        "reinit_empty_by": empty["reinit_owner"],
-        "meaning": full["meaning"],
-    }
+def is_full(row: Mapping[str, Any], pair: Mapping[str, Any]) -> bool:
+    """True when `row` is the full edge of the two: the one that announces data, or else whose waiter starts with
+    phase 0.
+    """
+    if announces(row) != announces(pair):
+        return announces(row)
+    return row["first_phase"] == "0" and pair["first_phase"] == "1"
+
+
+def opposite(row: Mapping[str, Any], pair: Mapping[str, Any]) -> bool:
+    """True when the two rows run between the same roles in opposite directions."""
+    return row["producer"] == pair["consumer"] and row["consumer"] == pair["producer"]
+
+
+def _empty_name(channel: Mapping[str, Any]) -> str:
+    return channel["empty_name"] or channel["name"] + _EMPTY_SUFFIX
+
+
+def _picked(source: Mapping[str, Any], cells: Mapping[str, str]) -> dict[str, Any]:
+    return {name: source[cell] for name, cell in cells.items()}
+
+
+def _placed(row: Mapping[str, Any], cells: Mapping[str, str]) -> dict[str, Any]:
+    return {cell: row[name] for name, cell in cells.items()}
+
+
+def _holds(row: Mapping[str, Any], cells: Mapping[str, str], derived: tuple[str, ...]) -> bool:
+    """True when there is a cell for all that `row` says, beside what the form derives."""
+    return all(not row[name] for name in SEM if name not in cells and name not in derived)
+
+
+def _fits(full: Mapping[str, Any], empty: Mapping[str, Any]) -> bool:
+    return (
+        is_full(full, empty)
+        and opposite(full, empty)
+        and not announces(empty)
+        and full["slots"] == empty["slots"]
+        and _holds(full, _FULL, ("pair",))
+        and _holds(empty, _EMPTY, ("name", "data", "pair"))
+    )
+
+
+def _channel(full: Mapping[str, Any], empty: Mapping[str, Any], owner: Mapping[str, Any]) -> dict[str, Any]:
+    """The channel of a full row; `owner` is the full row that the empty row names."""
+    given = _placed(full, _FULL)
+    if owner is full:
+        derived = full["name"] + _EMPTY_SUFFIX
+        given |= _placed(empty, _EMPTY)
+        given |= {"empty_name": "" if empty["name"] == derived else empty["name"], "depth": full["slots"]}
+        given |= {"producer": full["producer"], "consumer": full["consumer"]}
+    else:
+        given["shares_empty_with"] = owner["name"]
     return _CHANNEL(given, "", [])
-
-
-def _one_shot(row: dict[str, Any]) -> dict[str, Any]:
-    given = {
-        "name": row["name"],
-        "ordinal": row["ordinal"],
-        "arrivals": row["count"],
-        "producer": row["producer"],
-        "consumer": row["consumer"],
-        "kind": row["kind"],
-        "reinit_by": row["reinit_owner"],
-        "meaning": row["meaning"],
-    }
-    return _ONE_SHOT(given, "", [])

@@ -202,6 +202,8 @@ SEM = {
     "proof": _LINE,
     "releases": _LINE,
 }
+# A blank cell of a channel means what the form itself says: a ring is arrived in each iteration, its reader waits first
+# for a filled slot and its writer finds every slot free.
 CHANNEL = {
     "name": _NAME,
     "depth": shape.formula(),
@@ -213,11 +215,27 @@ CHANNEL = {
     "empty_base": shape.formula(),
     "full_arrivals": shape.formula(),
     "empty_arrivals": shape.formula(),
+    "full_arrivers": shape.one_of(*ARRIVERS),
+    "empty_arrivers": shape.one_of(*ARRIVERS),
+    "full_arrives": shape.one_of(*ARRIVES, blank="per_iteration"),
+    "empty_arrives": shape.one_of(*ARRIVES, blank="per_iteration"),
+    "full_phase": shape.one_of("0", "1", blank="0"),
+    "empty_phase": shape.one_of("0", "1", blank="1"),
+    "data": shape.one_of(*DATA_PATHS),
+    "publication": shape.one_of(*PUBLICATIONS),
+    "tx_bytes": shape.formula(),
     "storage": _NAME,
     "shares_empty_with": _NAME,
+    "empty_name": _NAME,
     "reinit_full_by": shape.one_of(*REINIT_OWNERS),
     "reinit_empty_by": shape.one_of(*REINIT_OWNERS),
-    "meaning": _LINE,
+    "reinit_full_order": _LINE,
+    "reinit_empty_order": _LINE,
+    "full_proof": _LINE,
+    "empty_proof": _LINE,
+    "releases": _LINE,
+    "meaning": shape.text(500, blank="slot is filled"),
+    "empty_meaning": shape.text(500, blank="slot is free again"),
 }
 ONE_SHOT = {
     "name": _NAME,
@@ -227,7 +245,23 @@ ONE_SHOT = {
     "consumer": _NAME,
     "kind": shape.one_of(*ARRIVAL_KINDS),
     "reinit_by": shape.one_of(*REINIT_OWNERS),
-    "meaning": _LINE,
+    **{
+        name: SEM[name]
+        for name in (
+            "arrivers",
+            "arrives",
+            "data",
+            "publication",
+            "storage",
+            "tx_bytes",
+            "first_phase",
+            "waited_at_start",
+            "reinit_order",
+            "proof",
+            "releases",
+            "meaning",
+        )
+    },
 }
 PROTOCOL = {
     "handshake": shape.one_of(*HANDSHAKES),

@@ -7,9 +7,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from v2kb.rules.barrier_pictures import barrier_ledger as draw_ledger
+from v2kb.rules.barrier_pictures import semaphore_map as draw_semaphores
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.data_rules import DATA_RULES
 from v2kb.rules.granularity import GRANULARITY_RULES, total_tasks
 from v2kb.rules.page_map import page_map as draw_pages
+from v2kb.rules.protocol_rules import PROTOCOL_RULES
+from v2kb.rules.reinit_rules import REINIT_RULES
+from v2kb.rules.release_rules import RELEASE_RULES
+from v2kb.rules.ring_rules import RING_RULES
+from v2kb.rules.role_rules import ROLE_RULES
+from v2kb.rules.role_rules import role_matrix as draw_roles
 from v2kb.rules.rule_registry import (
     ERROR,
     FAILED,
@@ -24,7 +33,6 @@ from v2kb.rules.rule_registry import (
     Rule,
 )
 from v2kb.rules.sems import SEM_RULES
-from v2kb.rules.sems import semaphore_map as draw_semaphores
 from v2kb.rules.smem import Plan
 from v2kb.rules.smem_rules import SMEM_PLAN_RULES
 from v2kb.rules.smem_table_rules import SMEM_TABLE_RULES
@@ -33,7 +41,19 @@ from v2kb.rules.spec_fields import ROW_FIELDS
 from v2kb.rules.spec_view import SpecView
 from v2kb.rules.wave_quant import WAVE_QUANT_RULES
 
-_ALL = (*SMEM_PLAN_RULES, *SMEM_TABLE_RULES, *SEM_RULES, *GRANULARITY_RULES, *WAVE_QUANT_RULES)
+_ALL = (
+    *SMEM_PLAN_RULES,
+    *SMEM_TABLE_RULES,
+    *SEM_RULES,
+    *REINIT_RULES,
+    *DATA_RULES,
+    *RING_RULES,
+    *RELEASE_RULES,
+    *ROLE_RULES,
+    *PROTOCOL_RULES,
+    *GRANULARITY_RULES,
+    *WAVE_QUANT_RULES,
+)
 RULES: dict[str, Rule] = {rule.id: rule for rule in sorted(_ALL, key=lambda rule: rule.id)}
 DOCUMENT_RULE = "DOC"
 _SECTIONS = tuple(empty_spec())
@@ -123,8 +143,18 @@ def page_map(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> di
 
 
 def semaphore_map(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """Return the picture of the semaphores of `doc` (see `v2kb.rules.sems`)."""
+    """Return the picture of the semaphores of `doc` (see `v2kb.rules.barrier_pictures`)."""
     return draw_semaphores(SpecView(doc, ops))
+
+
+def barrier_ledger(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the ledger of the barriers of `doc` (see `v2kb.rules.barrier_pictures`)."""
+    return draw_ledger(SpecView(doc, ops))
+
+
+def role_matrix(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the picture of the roles and paths of `doc` (see `v2kb.rules.role_rules`)."""
+    return draw_roles(SpecView(doc, ops))
 
 
 def _document_findings(view: SpecView) -> list[Finding]:

@@ -5,13 +5,14 @@ do.
 """
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 from v2kb.rules.amendments import amended
-from v2kb.rules.channels import rows_of_channels
+from v2kb.rules.channels import edges_of_channels
 from v2kb.rules.expressions import MAX_SYMBOLS, ExpressionError, SymbolTable, evaluate_whole
 from v2kb.rules.problem import Problem
 from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry, Plan, PlanError, Region, plan
@@ -20,8 +21,10 @@ from v2kb.rules.spec_document import normalise
 REGION_NUMBERS = ("ordinal", "slots", "size_bytes", "alignment", "page_count", "release_step")
 SLICE_NUMBERS = ("slots", "offset_bytes", "size_bytes", "alignment")
 TMEM_NUMBERS = ("slots", "columns", "start")
+SEM_NUMBERS = ("ordinal", "slots", "count", "tx_bytes")
 MAX_SLOTS = 256
 MAX_PLANNED = 256
+_PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,30}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,19 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row of a table with its numbers: `values` maps a field to an int or to what is missing."""
+    """One row of a table with its numbers: `values` maps a field to an int or to what is missing.
+
+    `cells` maps fields to the names that they have at `path`, where the row stands for a part of another table's row.
+    """
 
     path: str
     source: Mapping[str, Any]
     values: Mapping[str, int | Missing]
+    cells: Mapping[str, str] = field(default_factory=dict)
+
+    def cell(self, name: str) -> str:
+        """Path of one field of this row in the document."""
+        return f"{self.path}.{self.cells.get(name, name)}"
 
     def label(self) -> str:
         """The row's name, or its place in the table while it has none."""
@@ -89,14 +100,19 @@ class SpecView:
         """Evaluate one field."""
         if not text:
             return Missing(path, "Nothing is given here.", "Write a number or a formula.")
+        if _PLAIN_NUMBER.fullmatch(text):
+            return int(text)
         try:
             return evaluate_whole(text, self.symbols, local)
         except ExpressionError as error:
             return Missing(path, f"{text} has no value: {error.message}", error.fix)
 
-    def row(self, path: str, source: Mapping[str, Any], fields: Sequence[str]) -> Row:
-        """Evaluate the named fields of one table row."""
-        return Row(path, source, {name: self.number(f"{path}.{name}", source[name]) for name in fields})
+    def row(
+        self, path: str, source: Mapping[str, Any], fields: Sequence[str], cells: Mapping[str, str] | None = None
+    ) -> Row:
+        """Evaluate the named fields of one table row; `cells` as in `Row`."""
+        row = Row(path, source, {}, cells or {})
+        return replace(row, values={name: self.number(row.cell(name), source[name]) for name in fields})
 
     @cached_property
     def regions(self) -> tuple[Row, ...]:
@@ -117,14 +133,11 @@ class SpecView:
     @cached_property
     def sems(self) -> tuple[Row, ...]:
         """The semaphore rows in document order; those that the channel table stands for where that form is used."""
-        return tuple(self.row(path, source, ("ordinal", "slots", "count")) for path, source in self._sem_sources)
-
-    @property
-    def _sem_sources(self) -> list[tuple[str, dict[str, Any]]]:
         sems = self.doc["sems"]
         if sems["form"] == "channels":
-            return rows_of_channels(sems)
-        return [(f"sems.rows[{index}]", source) for index, source in enumerate(sems["rows"])]
+            return tuple(self.row(edge.path, edge.row, SEM_NUMBERS, edge.cells) for edge in edges_of_channels(sems))
+        rows = enumerate(sems["rows"])
+        return tuple(self.row(f"sems.rows[{index}]", source, SEM_NUMBERS) for index, source in rows)
 
     @cached_property
     def tmem(self) -> tuple[Row, ...]:

@@ -1,0 +1,207 @@
+"""Rule R34 and its picture: what each role does with pages and barriers on each path of a task."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from v2kb.rules.barriers import has_roles
+from v2kb.rules.release_rules import LAUNCHER, STORER, release_owners
+from v2kb.rules.rule_registry import ERROR, Context, Reporter, Rule, spec_rule
+from v2kb.rules.spec_fields import ROLES
+from v2kb.rules.spec_view import Missing, SpecView
+
+TABLE = "roles.rows"
+# The controller belongs to the runtime; a spec answers for the other four.
+OWN_ROLES = tuple(role for role in ROLES if role != "controller")
+PATHS = {"normal": ("", "on the normal path"), "bounds_fail": ("bounds_fail_", "out of bounds"),
+         "inactive": ("inactive_", "when inactive")}  # fmt: skip
+_PARTS = {"pages": "pages", "handshake": "barriers"}
+_RELEASED_BY = {LAUNCHER: "mma", STORER: "storer"}
+_NOTHING = ("none", "nothing", "no", "-", "0")
+FILLED, BLANK, FINDING, EMPTY_BODY, NO_ROW, NOT_APPLICABLE = (
+    "filled", "blank", "finding", "empty_body", "no_row", "not_applicable",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What is wrong with one cell; `missing` where the answer is absent rather than bad."""
+
+    path: str
+    message: str
+    fix: str
+    missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One role on one path: its state and what is wrong with it."""
+
+    path: str
+    state: str
+    issues: tuple[Issue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RoleLine:
+    """One role over all paths; `index` is its row in the table, None while it has none."""
+
+    role: str
+    index: int | None
+    cells: tuple[Cell, ...]
+
+
+def role_lines(view: SpecView) -> tuple[RoleLine, ...]:
+    """Return one line per role of a pipeline, with a cell per path."""
+    rows = view.doc["roles"]["rows"]
+    by_role = {row["role"]: index for index, row in reversed(list(enumerate(rows)))}
+    return tuple(_line(view, role, by_role.get(role)) for role in OWN_ROLES)
+
+
+def _line(view: SpecView, role: str, index: int | None) -> RoleLine:
+    if index is None:
+        fix = "Add a row for the role; mark its body as empty where it does nothing."
+        issue = Issue(TABLE, f"The {role} role has no row.", fix, missing=True)
+        first, *others = PATHS
+        return RoleLine(role, None, (Cell(first, NO_ROW, (issue,)), *(Cell(path, NO_ROW) for path in others)))
+    return RoleLine(role, index, tuple(_cell(view, role, index, path) for path in PATHS))
+
+
+def _cell(view: SpecView, role: str, index: int, path: str) -> Cell:
+    row = view.doc["roles"]["rows"][index]
+    if row["empty"]:
+        return Cell(path, EMPTY_BODY, tuple(_empty_owner(view, role, index)) if path == "normal" else ())
+    if path == "inactive" and never_inactive(view):
+        return Cell(path, NOT_APPLICABLE)
+    issues = tuple(_issues(view, row, f"{TABLE}[{index}]", path))
+    states = {issue.missing for issue in issues}
+    return Cell(path, FINDING if False in states else BLANK if states else FILLED, issues)
+
+
+def never_inactive(view: SpecView) -> bool:
+    """True when the spec says of every task that it always has work."""
+    answers = {row["can_be_inactive"] for row in view.doc["granularity"]}
+    return answers == {"no"}
+
+
+def _empty_owner(view: SpecView, role: str, index: int) -> Iterator[Issue]:
+    if role in _releasing_roles(view):
+        message = f"The {role} role releases the pages, but its body is empty."
+        yield Issue(f"{TABLE}[{index}].empty", message, "Give it a body, or name another owner of page release.")
+
+
+def _releasing_roles(view: SpecView) -> set[str]:
+    return {_RELEASED_BY[owner] for owner in release_owners(view) if owner in _RELEASED_BY}
+
+
+def _issues(view: SpecView, row: dict[str, Any], place: str, path: str) -> Iterator[Issue]:
+    prefix, spoken = PATHS[path]
+    role = row["role"]
+    blank = [part for part in _PARTS if not row[prefix + part]]
+    if blank:
+        what = " and ".join(_PARTS[part] for part in blank)
+        fix = "Write it; none is an answer."
+        if path == "inactive":
+            fix += " Or say of each task that it can't be inactive."
+        message = f"The {role} role doesn't say what it does with {what} {spoken}."
+        yield Issue(f"{place}.{prefix}{blank[0]}", message, fix, missing=True)
+    if role in _releasing_roles(view) and row[prefix + "pages"].lower().rstrip(".") in _NOTHING:
+        yield Issue(
+            f"{place}.{prefix}pages",
+            f"The {role} role owns page release, but releases nothing {spoken}: the next occupant of the pages waits "
+            "for ever.",
+            "Each page is released exactly once on every path.",
+        )
+    if path == "inactive":
+        yield from _inactive_issues(view, row, place)
+
+
+def _inactive_issues(view: SpecView, row: dict[str, Any], place: str) -> Iterator[Issue]:
+    role, waits = row["role"], f"{place}.waits_when_inactive"
+    if not row["waits_when_inactive"]:
+        message = f"The {role} role doesn't say whether it waits for another role when inactive."
+        yield Issue(waits, message, "Answer no: every role finds out by itself and leaves.", missing=True)
+    elif row["waits_when_inactive"] == "yes":
+        message = f"The {role} role waits for another role when inactive: nobody arrives there, so it hangs."
+        yield Issue(waits, message, "Let every role find out by itself, and wait for nobody on this path.")
+    owned = [sem.label() for sem in view.sems if sem.source["reinit_owner"] == role]
+    if not owned or row["reinit_before_bail"] == "yes":
+        return
+    path, names = f"{place}.reinit_before_bail", ", ".join(owned)
+    if not row["reinit_before_bail"]:
+        message = f"The {role} role doesn't say whether it re-initialises {names} before it leaves inactive."
+        yield Issue(path, message, "Answer yes or no.", missing=True)
+    else:
+        message = (
+            f"The {role} role leaves an inactive task without re-initialising {names}: a stray arrival of the former "
+            "task stays in them."
+        )
+        yield Issue(path, message, "Re-initialise before the bail; on a dead task it costs a few instructions.")
+
+
+@spec_rule(
+    "R34",
+    severity=ERROR,
+    title="Every path of every role",
+    source="the exemplar's section 4; house-style section 2",
+    formula="each role answers for pages and barriers on the normal, bounds-fail and inactive path; inactive: no wait "
+    "across roles, re-init before the bail; the owner of page release releases on each path",
+    inputs=("roles.rows[]", "granularity[].can_be_inactive", "roles.release.owners"),
+)
+def r34(view: SpecView, report: Reporter, context: Context) -> None:
+    if not has_roles(view, report):
+        return
+    rows = view.doc["roles"]["rows"]
+    if not rows:
+        fix = "Add loader, mma, consumer and storer."
+        report.missing(Missing(TABLE, "The spec doesn't say what each role does.", fix))
+        return
+    seen: set[str] = set()
+    for index, row in enumerate(rows):
+        if row["role"] and row["role"] in seen:
+            report.add(f"{TABLE}[{index}].role", f"The {row['role']} role has two rows.", "Keep one.")
+        elif not row["role"]:
+            report.missing(Missing(f"{TABLE}[{index}].role", "This row names no role.", "Choose the role."))
+        seen.add(row["role"])
+    for line in role_lines(view):
+        for issue in (issue for cell in line.cells for issue in cell.issues):
+            if issue.missing:
+                report.missing(Missing(issue.path, issue.message, issue.fix))
+            else:
+                report.add(issue.path, issue.message, issue.fix)
+
+
+ROLE_RULES: tuple[Rule, ...] = (r34,)
+
+
+def role_matrix(view: SpecView) -> dict[str, Any]:
+    """Return plain values for the picture of roles and paths.
+
+    `roles` has one line per role: its row in the table (`index`, None while it has none), what it is for, and a cell
+    per path with `state` (filled, blank, finding, empty_body, no_row, not_applicable), its texts and its messages.
+    """
+    rows = view.doc["roles"]["rows"]
+    return {
+        "paths": [{"key": path, "title": spoken} for path, (_, spoken) in PATHS.items()],
+        "roles": [
+            {
+                "role": line.role,
+                "index": line.index,
+                "duty": rows[line.index]["duty"] if line.index is not None else "",
+                "cells": [_drawn(rows[line.index] if line.index is not None else {}, cell) for cell in line.cells],
+            }
+            for line in role_lines(view)
+        ],
+    }
+
+
+def _drawn(row: dict[str, Any], cell: Cell) -> dict[str, Any]:
+    prefix, _ = PATHS[cell.path]
+    return {
+        "path": cell.path,
+        "state": cell.state,
+        "pages": row.get(f"{prefix}pages", ""),
+        "handshake": row.get(f"{prefix}handshake", ""),
+        "text": row.get(prefix.rstrip("_") or "duty", ""),
+        "messages": [issue.message for issue in cell.issues],
+    }
