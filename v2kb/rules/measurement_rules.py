@@ -4,11 +4,12 @@ They concern choices that predict something, and any spec whose measurement part
 whole part is asked for; elsewhere only what was begun. Sources: m1-decode-evidence section 4; domain page 2.12.
 """
 
+from collections.abc import Mapping
 from decimal import Decimal
+from math import prod
 from typing import Any
 
 from v2kb.rules.numbers import read_decimal
-from v2kb.rules.op_contract import resolve_shape
 from v2kb.rules.prediction_rules import predicting
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
@@ -27,7 +28,7 @@ QUESTIONS = {
     "tier": ("The tier of the deciding number is not stated.", "Choose 1, 2 or 3."),
     "timer": ("How the body is timed is not stated.", "Choose globaltimer, cupti or events."),
     "statistic": ("The statistic over launches is not stated.", "Choose min or median."),
-    "body_us": ("The time of the body is not stated.", "Write it in microseconds, as far as it is known."),
+    "body_us": ("The time of the body today is not stated.", "Write it in microseconds, as far as it is known."),
     "cold": ("Whether the L2 is cold is not stated.", "Answer yes or no."),
     "floor": ("The floor that the body is held against is not stated.", "Choose one, or none."),
     "adds_block_maxima": ("Whether block maxima are added up is not stated.", "Answer yes or no."),
@@ -282,7 +283,7 @@ def contract_weight_bytes(view: SpecView) -> int | None:
         sizes = [
             _weight_bytes(contract, workload)
             for workload in contract.get("workloads") or []
-            if workload["name"] in cases or not workload["axes"]
+            if workload.get("name") in cases or not workload.get("axes")
         ]
         if not sizes:
             return None
@@ -290,14 +291,15 @@ def contract_weight_bytes(view: SpecView) -> int | None:
     return total
 
 
-def _weight_bytes(contract: dict[str, Any], workload: dict[str, Any]) -> int:
+def _weight_bytes(contract: Mapping[str, Any], workload: Mapping[str, Any]) -> int:
+    """Bytes of a contract's weights in one workload; an axis without a value counts as 1, as in `resolve_shape`."""
+    sizes = {name: axis.get("value") for name, axis in (contract.get("axes") or {}).items()}
+    sizes |= workload.get("axes") or {}
     total = 0
     for tensor in contract.get("inputs") or []:
         if tensor.get("kind") == "weight":
-            elements = 1
-            for size in resolve_shape(contract, tensor, workload):
-                elements *= size
-            total += elements * DTYPE_BYTES[tensor["dtype"]]
+            lengths = [d if d.isdigit() else sizes.get(d) or "1" for d in tensor["shape"] if d]
+            total += prod(map(int, lengths)) * DTYPE_BYTES[tensor.get("dtype") or "float32"]
     return total
 
 
