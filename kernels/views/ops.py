@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, redirect, render
 from kernels import policies
 from kernels.models import Op
 from kernels.op_forms import ContractForm, initial_of
+from kernels.selectors.decisions import branch_of
 from kernels.selectors.ops import STAGES, evidence_touching, op_stages
 from kernels.selectors.specs import spec_statuses
 from kernels.services import ops
@@ -171,13 +172,17 @@ def op_stop(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def family_questions(request: HttpRequest) -> HttpResponse:
-    """Answer a short list of questions and see which upstream family to copy."""
-    ids = [question["id"] for question in questions()]
-    answers = {name: request.GET[name] for name in ids if request.GET.get(name) in ("yes", "no")}
+    """Answer a short list of questions and see the branch: family, engine, files, skills, rows for and against."""
+    asked = questions()
+    answers = {q["id"]: request.GET[q["id"]] for q in asked if request.GET.get(q["id"]) in ("yes", "no")}
+    decision = decide(answers)
+    on_path = dict(decision.path)
+    open_question = decision.next_question.id if decision.next_question else ""
+    shown = [q for q in asked if q["id"] in on_path or q["id"] == open_question]
     context = {
-        "decision": decide(answers).as_document(),
-        "answers": answers,
-        "questions": questions(),
-        "families": FAMILIES,
+        "decision": decision.as_document(),
+        "branch": branch_of(decision),
+        "questions": [{**q, "answer": on_path.get(q["id"], ""), "open": q["id"] == open_question} for q in shown],
+        "left": len(asked) - len(shown),
     }
     return render(request, "kernels/families.html", context)

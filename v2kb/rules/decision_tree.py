@@ -34,6 +34,28 @@ class Family:
 
 
 @dataclass(frozen=True, slots=True)
+class Guidance:
+    """What a branch takes with it: the engine, the skills to load before designing, and the levers that it adopts or
+    turns down, by slug. Rows of adopted levers that live speak for the branch and dead ones against it; of levers that
+    it turns down the other way round.
+    """
+
+    engine: str
+    skills: tuple[str, ...]
+    adopts: tuple[str, ...] = ()
+    avoids: tuple[str, ...] = ()
+
+    def as_document(self) -> dict[str, Any]:
+        """Return the guidance as plain values."""
+        return {
+            "engine": self.engine,
+            "skills": list(self.skills),
+            "adopts": list(self.adopts),
+            "avoids": list(self.avoids),
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """Where the answers lead.
 
@@ -47,6 +69,13 @@ class Decision:
     next_question: Question | None
     unused: tuple[str, ...]
 
+    @property
+    def guidance(self) -> Guidance | None:
+        """What the branch takes with it, or None while no family is reached."""
+        if not self.family:
+            return None
+        return _GUIDANCE["product" if ("matrix_product", YES) in self.path and self.family != "A" else self.family]
+
     def as_document(self) -> dict[str, Any]:
         """Return the decision as plain values, with the family's description and the open question if any."""
         family = FAMILIES.get(self.family)
@@ -56,6 +85,7 @@ class Decision:
             "idiom": family.idiom if family else "",
             "when_to_copy": family.when_to_copy if family else "",
             "examples": list(family.examples) if family else [],
+            "guidance": self.guidance.as_document() if self.guidance else None,
             "reason": self.reason,
             "path": [list(step) for step in self.path],
             "next_question": question_document(self.next_question) if self.next_question else None,
@@ -184,6 +214,50 @@ _BECAUSE = {
         YES,
     ): "It keeps the offsets of the kernel that it comes from, so that one region must cover them.",
     ("ported_offsets", NO): "Its buffers can be regions that the planner places.",
+}
+
+
+_SCOPE_FIRST = "b200-scope-layout-dispatch"
+_GUIDANCE: dict[str, Guidance] = {
+    "A": Guidance(
+        "Role pipeline: the loader streams tiles by TMA, the launcher issues tcgen05 products into tensor memory, four "
+        "consumer warps write the result, pages are released as stages end.",
+        (
+            "b200-tma-pipeline-designer",
+            "b200-tcgen05-mma-contract-builder",
+            "b200-tmem-lifecycle-planner",
+            "b200-mbarrier-protocol-auditor",
+        ),
+        adopts=("role-pipeline", "tcgen05-small-m", "per-tile-tasks"),
+    ),
+    "product": Guidance(
+        "Consumer GEMV: warps stride over rows and multiply in registers. Choose the number of warps by the "
+        "wave-quantisation test, ceil(items / (tasks * warps)).",
+        (_SCOPE_FIRST,),
+        adopts=("seven-warp",),
+        avoids=("role-pipeline", "tcgen05-small-m", "load-side-latency-hiding", "gemv-stage-and-split"),
+    ),
+    "B": Guidance(
+        "Consumer body over regions that the planner places, one typed view per region.",
+        (_SCOPE_FIRST,),
+        avoids=("more-resident-ctas", "warp-spec-producer"),
+    ),
+    "C": Guidance(
+        "Consumer body with one honest region that covers the offsets of the kernel that it comes from.",
+        (_SCOPE_FIRST, "b200-flash-attention4-planner"),
+        adopts=("seven-warp-dense-accumulation",),
+        avoids=("wuv-fold-into-mla",),
+    ),
+    "D": Guidance(
+        "Consumer body from registers and global memory; the spec lists no regions.",
+        (_SCOPE_FIRST,),
+        avoids=("more-resident-ctas",),
+    ),
+    "E": Guidance(
+        "Device function over a view of the host's shared memory; the host's spec carries the plan.",
+        (_SCOPE_FIRST,),
+        adopts=("rmsnorm-into-allreduce", "wuv-fold-into-mla", "allreduce-megakernel-fold"),
+    ),
 }
 
 
