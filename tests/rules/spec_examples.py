@@ -4,10 +4,12 @@ from v2kb.rules.spec_document import normalise
 
 
 def ring_gemm_spec():
-    """The grouped GEMM with its ring of weights in one row of `STAGES` slots, so that it follows STAGES."""
+    """The grouped GEMM with its ring of weights in one row of `STAGES` slots, so that it follows STAGES (6 to 8)."""
     doc = grouped_gemm_spec()
     ring = {**doc["smem"]["regions"][0], "name": "W", "slots": "STAGES", "contents": "weight tiles"}
-    return canonical({**doc, "smem": {**doc["smem"], "regions": [ring, doc["smem"]["regions"][8]]}})
+    claim = {"symbol": "STAGES", "low": "6", "high": "8", "text": "The ring may have 6 to 8 stages."}
+    regions = [ring, doc["smem"]["regions"][8]]
+    return canonical({**doc, "claims": [claim], "smem": {**doc["smem"], "regions": regions}})
 
 
 def grouped_gemm_spec():
@@ -23,7 +25,7 @@ def grouped_gemm_spec():
                 {"name": "W2", "math": "out = sum of w W2 i"},
             ],
             "symbols": {"STAGES": "8", "ACC": "2", "SLICE": "3*1024", "N": "1024", "HIDDEN": "7168", "GRP": "128"},
-            "claims": [{"symbol": "STAGES", "low": "6", "high": "8", "text": "The ring may have 6 to 8 stages."}],
+            "claims": [{"symbol": "ACC", "low": "1", "high": "2", "text": "One accumulator or two."}],
             "engine": {
                 "family": "A", "idiom": "role pipeline", "why": "It streams 56 weight tiles.", "m": "1",
                 "tile_m": "128", "tiles_per_task": "1", "source": "the grouped GEMM of v1",
@@ -42,7 +44,7 @@ def grouped_gemm_spec():
                 "alloc_columns": "64", "alloc_role": "mma", "dealloc_role": "mma", "address_cached": "yes",
                 "published_by": "tmem_ready",
             },
-            "sems": {"rows": _sems(), "num_op_sems": "30",
+            "sems": {"rows": _sems(), "num_op_sems": "3*STAGES + 2*ACC + 2",
                      "protocol": {"handshake": "mbarrier", "parity_wait": "every_sequence", "reinit_fenced": "yes",
                                   "tail_before_publish": "yes", "exit_snapshot": "yes"}},
             "roles": {

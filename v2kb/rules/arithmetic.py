@@ -1,5 +1,6 @@
 """The bounded reader behind `expressions`: tokens, one recursive descent, exact fractions.
 
+Whole values are ints, others fractions.
 `/` is true division; `//` and `%` round towards minus infinity, as in Python. A power has a whole exponent.
 """
 
@@ -14,7 +15,9 @@ MAX_LENGTH = 400
 MAX_DEPTH = 32
 MAX_BITS = 256
 
-FUNCTIONS: dict[str, Callable[..., Fraction | int]] = {
+Number = int | Fraction
+
+FUNCTIONS: dict[str, Callable[..., Number]] = {
     "ceil": math.ceil,
     "floor": math.floor,
     "min": min,
@@ -128,17 +131,22 @@ def _unreadable(text: str, position: int) -> ExpressionError:
     return ExpressionError(f'"{text[position]}" is not read here.', text, position, fix)
 
 
+def whole_if_it_is(value: Fraction) -> Number:
+    """Return `value` as an int where it is whole."""
+    return value.numerator if value.denominator == 1 else value
+
+
 class Parser:
     """Recursive descent over the tokens of one expression; evaluates while it reads."""
 
-    def __init__(self, text: str, lookup: Callable[[str, str, int], Fraction]) -> None:
+    def __init__(self, text: str, lookup: Callable[[str, str, int], Number]) -> None:
         self.text = text
         self.lookup = lookup
         self.tokens = tokenise(text)
         self.index = 0
         self.depth = 0
 
-    def run(self) -> Fraction:
+    def run(self) -> Number:
         if self.tokens[0].kind == "end":
             raise ExpressionError("The expression is empty.", self.text, 0, "Write a number or a formula.")
         value = self._sum()
@@ -167,7 +175,7 @@ class Parser:
         self.index += 1
         return token
 
-    def _nested(self, read: Callable[[], Fraction]) -> Fraction:
+    def _nested(self, read: Callable[[], Number]) -> Number:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise ExpressionError(
@@ -180,8 +188,7 @@ class Parser:
         self.depth -= 1
         return value
 
-    def _bounded(self, value: Fraction | int, position: int) -> Fraction:
-        value = Fraction(value)
+    def _bounded(self, value: Number, position: int) -> Number:
         if max(value.numerator.bit_length(), value.denominator.bit_length()) > MAX_BITS:
             raise self._too_large(position)
         return value
@@ -194,7 +201,7 @@ class Parser:
             "Sizes and counts are smaller; check the formula.",
         )
 
-    def _sum(self) -> Fraction:
+    def _sum(self) -> Number:
         value = self._product()
         while self._peek().kind in ("+", "-"):
             token = self._next()
@@ -202,7 +209,7 @@ class Parser:
             value = self._bounded(value + right if token.kind == "+" else value - right, token.position)
         return value
 
-    def _product(self) -> Fraction:
+    def _product(self) -> Number:
         value = self._signed()
         while self._peek().kind in ("*", "/", "//", "%"):
             token = self._next()
@@ -212,20 +219,20 @@ class Parser:
             elif right == 0:
                 raise ExpressionError("Division by zero.", self.text, token.position, "Check the value right of it.")
             elif token.kind == "/":
-                result = value / right
+                result = whole_if_it_is(Fraction(value) / right)
             else:
                 result = value // right if token.kind == "//" else value % right
             value = self._bounded(result, token.position)
         return value
 
-    def _signed(self) -> Fraction:
+    def _signed(self) -> Number:
         if self._peek().kind in ("+", "-"):
             token = self._next()
             value = self._nested(self._signed)
             return -value if token.kind == "-" else value
         return self._power()
 
-    def _power(self) -> Fraction:
+    def _power(self) -> Number:
         base = self._atom()
         if self._peek().kind != "**":
             return base
@@ -243,7 +250,7 @@ class Parser:
             raise self._too_large(token.position)
         return self._bounded(base ** int(exponent), token.position)
 
-    def _atom(self) -> Fraction:
+    def _atom(self) -> Number:
         token = self._next()
         if token.kind == "number":
             return self._bounded(token.value, token.position)
@@ -288,7 +295,7 @@ class Parser:
             "Add the missing ) or operator.",
         )
 
-    def _call(self, name: Token) -> Fraction:
+    def _call(self, name: Token) -> Number:
         if name.text not in FUNCTIONS:
             known = ", ".join(FUNCTIONS)
             raise ExpressionError(

@@ -14,6 +14,7 @@ from v2kb.rules.arithmetic import (
     MAX_LENGTH,
     SYMBOL_NAME,
     ExpressionError,
+    Number,
     Parser,
     tokenise,
 )
@@ -34,9 +35,9 @@ class SymbolTable:
     def __init__(
         self, definitions: Mapping[str, str | int] | None = None, constants: Mapping[str, int] | None = None
     ) -> None:
-        self.constants = {name: Fraction(value) for name, value in (constants or {}).items()}
+        self.constants: dict[str, Number] = dict(constants or {})
         self.definitions = {str(name): str(text) for name, text in (definitions or {}).items()}
-        self.values: dict[str, Fraction] = dict(self.constants)
+        self.values: dict[str, Number] = dict(self.constants)
         self.problems: dict[str, ExpressionError] = {}
         if len(self.definitions) > MAX_SYMBOLS:
             raise ExpressionError(f"More than {MAX_SYMBOLS} symbols.", "", 0, "Remove the symbols that nothing uses.")
@@ -93,7 +94,7 @@ class SymbolTable:
         except ExpressionError as error:
             self.problems[name] = error
 
-    def lookup(self, name: str, text: str, position: int) -> Fraction:
+    def lookup(self, name: str, text: str, position: int) -> Number:
         """Return the value of `name`, used at `position` of `text`; raises ExpressionError without one."""
         if name in self.values:
             return self.values[name]
@@ -114,21 +115,27 @@ def names_in(text: str) -> list[str]:
 def evaluate(
     text: str | int,
     symbols: SymbolTable | Mapping[str, str | int] | None = None,
-    local: Mapping[str, int | Fraction] | None = None,
+    local: Mapping[str, Number] | None = None,
 ) -> Fraction:
     """Return the exact value of `text` over `symbols`; `local` names (such as `size`) win over them.
 
     Raises ExpressionError with a position and a fix; never anything else for str and int input.
     """
+    return Fraction(_value(text, symbols, local))
+
+
+def _value(
+    text: str | int, symbols: SymbolTable | Mapping[str, str | int] | None, local: Mapping[str, Number] | None
+) -> Number:
     if isinstance(text, bool) or not isinstance(text, (str, int)):
         raise ExpressionError("This is not an expression.", str(text)[:MAX_LENGTH], 0, "Write a number or a formula.")
     table = symbols if isinstance(symbols, SymbolTable) else SymbolTable(symbols)
     if isinstance(text, int):
         text = str(text) if text.bit_length() <= MAX_BITS else "9" * MAX_LENGTH
 
-    def lookup(name: str, source: str, position: int) -> Fraction:
+    def lookup(name: str, source: str, position: int) -> Number:
         if local and name in local:
-            return Fraction(local[name])
+            return local[name]
         return table.lookup(name, source, position)
 
     return Parser(text, lookup).run()
@@ -137,10 +144,10 @@ def evaluate(
 def evaluate_whole(
     text: str | int,
     symbols: SymbolTable | Mapping[str, str | int] | None = None,
-    local: Mapping[str, int | Fraction] | None = None,
+    local: Mapping[str, Number] | None = None,
 ) -> int:
     """Return the value of `text` as an int. Raises ExpressionError when it has none or is not whole."""
-    value = evaluate(text, symbols, local)
+    value = _value(text, symbols, local)
     if value.denominator != 1:
         raise ExpressionError(
             f"The value is {value.numerator}/{value.denominator}, not a whole number.",

@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from v2kb.rules.smem import CAPACITY_BYTES, DEFAULT_GEOMETRY, PAGE_BYTES, PAGES, Placement, Plan, PlanError
+from v2kb.rules.smem import Geometry, Placement, Plan, PlanError
 from v2kb.rules.smem_sequence import PhysicalRegion, TaskOnSM, fresh_order, run_task
-from v2kb.rules.spec_view import SpecView
+from v2kb.rules.smem_slices import overlaps, slices_of
+from v2kb.rules.spec_view import MAX_PLANNED, SpecView
 
 
 def page_map(view: SpecView) -> dict[str, Any]:
@@ -14,25 +15,26 @@ def page_map(view: SpecView) -> dict[str, Any]:
     pages are None) or that inputs are missing (then nothing is placed). Bytes count from the task's start;
     indexes of regions are those of the document.
     """
-    plan = view.plan
-    task = run_task("this", plan, fresh_order()) if isinstance(plan, Plan) else None
+    plan, geometry = view.plan, view.geometry
+    task = run_task("this", plan, fresh_order(geometry)) if isinstance(plan, Plan) else None
     if isinstance(plan, Plan):
         placements = plan.placements
     else:
         placements = plan.placed if isinstance(plan, PlanError) else ()
     physical = {region.placement.index: region for region in task.regions} if task else {}
-    regions = [_region(view, placement, physical.get(placement.index)) for placement in placements]
-    placed = {region["index"] for region in regions}
+    slices = {index: _slices(view, index) for index in range(len(view.regions))}
+    regions = []
+    for placement in placements:
+        index, slot = view.plan_rows[placement.index]
+        region = _region(placement, physical.get(placement.index), geometry)
+        regions.append({"index": index, "slot": slot, **region, "slices": slices[index]})
+    placed = {(region["index"], region["slot"]) for region in regions}
     return {
-        "page_bytes": PAGE_BYTES,
-        "capacity_bytes": CAPACITY_BYTES,
-        "pages": [_page(page, regions) for page in range(PAGES)],
+        "page_bytes": geometry.page_bytes,
+        "capacity_bytes": geometry.capacity_bytes,
+        "pages": [_page(page, regions, geometry) for page in range(geometry.pages)],
         "regions": regions,
-        "unplaced": [
-            {"index": index, "name": row.label(), "size_bytes": _number(row.values["size_bytes"])}
-            for index, row in enumerate(view.regions)
-            if index not in placed
-        ],
+        "unplaced": [_unplaced(view, *row) for row in view.plan_rows[:MAX_PLANNED] if row not in placed],
         "total_bytes": view.total_bytes,
         "page_count": plan.page_count if isinstance(plan, Plan) else None,
         "high_byte": task.high_byte if task else None,
@@ -67,11 +69,33 @@ def _number(value: object) -> int | None:
     return value if isinstance(value, int) else None
 
 
-def _region(view: SpecView, placement: Placement, physical: PhysicalRegion | None) -> dict[str, Any]:
+def _unplaced(view: SpecView, index: int, slot: int) -> dict[str, Any]:
+    row = view.regions[index]
+    several = isinstance(row.values["slots"], int) and row.values["slots"] != 1
+    name = f"{row.label()}{slot}" if several else row.label()
+    return {"index": index, "slot": slot, "name": name, "size_bytes": _number(row.values["size_bytes"])}
+
+
+def _slices(view: SpecView, index: int) -> list[dict[str, Any]]:
+    parts, _ = slices_of(view, view.regions[index])
+    clashes = {(part.row.path, part.slot) for pair in overlaps(parts) for part in pair}
+    return [
+        {
+            "name": part.name,
+            "offset_bytes": part.start,
+            "size_bytes": part.size,
+            "alignment": part.alignment,
+            "contents": part.row.source["contents"],
+            "overlaps": (part.row.path, part.slot) in clashes,
+        }
+        for part in parts
+    ]
+
+
+def _region(placement: Placement, physical: PhysicalRegion | None, geometry: Geometry) -> dict[str, Any]:
     region = placement.region
-    booked = region.size_bytes if placement.packed else placement.page_count * PAGE_BYTES
+    booked = region.size_bytes if placement.packed else placement.page_count * geometry.page_bytes
     return {
-        "index": view.plan_rows[placement.index][0],
         "name": region.name,
         "size_bytes": region.size_bytes,
         "page": placement.page,
@@ -87,8 +111,8 @@ def _region(view: SpecView, placement: Placement, physical: PhysicalRegion | Non
     }
 
 
-def _page(page: int, regions: list[dict[str, Any]]) -> dict[str, Any]:
-    usable = DEFAULT_GEOMETRY.usable_bytes(page)
+def _page(page: int, regions: list[dict[str, Any]], geometry: Geometry) -> dict[str, Any]:
+    usable = geometry.usable_bytes(page)
     parts = []
     whole = False
     physical = None
@@ -102,9 +126,10 @@ def _page(page: int, regions: list[dict[str, Any]]) -> dict[str, Any]:
         parts.append(
             {
                 "index": region["index"],
+                "slot": region["slot"],
                 "name": region["name"],
                 "offset_bytes": region["offset_bytes"] if step == 0 else 0,
-                "bytes": max(0, min(region["size_bytes"] - step * PAGE_BYTES, PAGE_BYTES)),
+                "bytes": max(0, min(region["size_bytes"] - step * geometry.page_bytes, geometry.page_bytes)),
                 "continued": step > 0,
             }
         )

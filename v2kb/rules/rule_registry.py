@@ -64,8 +64,8 @@ class Finding:
 
 
 def state_of(findings: Iterable[Finding]) -> str:
-    """Return the state of a rule with these findings: failed, missing_input, warned, waived when a waiver covers all of
-    them, or "" when there are none.
+    """Return the state of a rule with these findings: failed, missing_input, warned, passed when they only inform,
+    waived when a waiver covers all of them, or "" when there are none.
     """
     found = list(findings)
     left = [finding for finding in found if finding.state == OPEN]
@@ -73,7 +73,9 @@ def state_of(findings: Iterable[Finding]) -> str:
         return FAILED
     if any(finding.kind == MISSING_INPUT for finding in left):
         return INCOMPLETE
-    return WARNED if left else WAIVED if found else ""
+    if any(finding.severity == WARNING for finding in left):
+        return WARNED
+    return PASSED if left else WAIVED if found else ""
 
 
 class Reporter:

@@ -1,0 +1,236 @@
+"""Small sums of a design, without a spec: trips of warps, the achievable floor, task counts, tensor-memory columns.
+
+Each takes what a person typed (`given`: fields of text, `symbols` a mapping of names to formulas) and returns plain
+values: `result` (None where something is missing) and `problems`, each with a code, a field, a message and a fix.
+None of them raises for values that JSON can hold. `v2kb.rules.smem_calculator` has the planner.
+"""
+
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import Any
+
+from v2kb.rules import document_shape as shape
+from v2kb.rules.expressions import ExpressionError, evaluate_whole
+from v2kb.rules.numbers import read_decimal
+from v2kb.rules.problem import Problem
+from v2kb.rules.spec_fields import MAX_SYMBOLS
+from v2kb.rules.spec_view import symbol_table
+from v2kb.rules.tmem import COLUMNS, TmemObject, layout, valid_allocation
+from v2kb.rules.tmem_rules import draw_layout
+from v2kb.rules.wave_quant import FIELDS as WAVE_FIELDS
+from v2kb.rules.wave_quant import MAY_WIN, TIE, wave_quant
+
+MALFORMED, MISSING, UNREADABLE, TOO_SMALL, TOO_LARGE, REVERSED, PEAK = (
+    "malformed",
+    "missing",
+    "unreadable",
+    "too_small",
+    "too_large",
+    "reversed",
+    "peak_bandwidth",
+)
+BANDWIDTH_LOW_TB_S, BANDWIDTH_HIGH_TB_S = "2.0", "3.4"
+BANDWIDTH_SOURCE = "ffn_item1_spec section 0; m1-decode-evidence section 4 (achievable, never the theoretical peak)"
+PEAK_TB_S = Decimal(8)
+BYTES_OF = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+MAX_BYTES = 10**18
+
+SYMBOLS = shape.named(
+    r"[A-Za-z_][A-Za-z0-9_]{0,63}", shape.formula(), MAX_SYMBOLS, "Name symbols such as STAGES or W13_N."
+)
+_NAME = shape.text(100)
+TMEM_ROW = {"name": _NAME, "slots": shape.formula(blank="1"), "columns": shape.formula(), "start": shape.formula()}
+
+
+class Entry:
+    """What was typed into one calculator, read field by field; collects problems with their codes."""
+
+    def __init__(self, given: Any, fields: Mapping[str, shape.Shape]) -> None:
+        found: list[Problem] = []
+        self.values = shape.record({**fields, "symbols": SYMBOLS})(given, "", found)
+        self.problems: list[dict[str, str]] = []
+        for problem in found:
+            self.add(MALFORMED, problem.field, problem.message, problem.fix)
+        self.symbols = symbol_table(self.values["symbols"])
+        for name, error in self.symbols.problems.items():
+            self.add(UNREADABLE, f"symbols.{name}", error.message, error.fix)
+
+    def add(self, code: str, field: str, message: str, fix: str) -> None:
+        """Note one problem."""
+        self.problems.append({"code": code, "field": field, "message": message, "fix": fix})
+
+    def whole(self, field: str, text: str, least: int | None = 1, most: int = MAX_BYTES) -> int | None:
+        """Return the whole number of a formula between `least` (None: any) and `most`, or None after a problem."""
+        if not text:
+            self.add(MISSING, field, "Nothing is given here.", "Write a number or a formula.")
+            return None
+        try:
+            value = evaluate_whole(text, self.symbols)
+        except ExpressionError as error:
+            self.add(UNREADABLE, field, f"{text} has no value: {error.message}", error.fix)
+            return None
+        if least is not None and value < least:
+            self.add(TOO_SMALL, field, f"{value:,} is too small.", f"Write {least:,} or more.")
+            return None
+        if value > most:
+            self.add(TOO_LARGE, field, "The number is too large.", f"Write {most:,} or less.")
+            return None
+        return value
+
+    def answer(self, result: Mapping[str, Any] | None) -> dict[str, Any]:
+        """Return the calculator's answer."""
+        return {"result": None if result is None else dict(result), "problems": self.problems}
+
+
+def wave_quantisation(given: Any) -> dict[str, Any]:
+    """Return whether more warps per task save a trip (rule R65), from items, tasks, old_warps and new_warps.
+
+    `result` has the four numbers, old_trips, new_trips, outcome (may_win, tie, more_trips) and a message.
+    """
+    entry = Entry(given, dict.fromkeys(WAVE_FIELDS, shape.formula()))
+    numbers = {name: entry.whole(name, entry.values[name]) for name in WAVE_FIELDS}
+    if any(number is None for number in numbers.values()):
+        return entry.answer(None)
+    trips = wave_quant(**numbers)
+    said = {MAY_WIN: "A trip is saved, so it may win.", TIE: "A tie, so a regression is predicted."}
+    return entry.answer(
+        {
+            **numbers,
+            "old_trips": trips.old_trips,
+            "new_trips": trips.new_trips,
+            "outcome": trips.outcome,
+            "message": f"{numbers['items']:,} items over {numbers['tasks']:,} tasks take {trips.old_trips:,} trips "
+            f"with {numbers['old_warps']:,} warps and {trips.new_trips:,} with {numbers['new_warps']:,}. "
+            + said.get(trips.outcome, "More trips than before."),
+        }
+    )
+
+
+def achievable_floor(given: Any) -> dict[str, Any]:
+    """Return the time that moving `bytes` takes at an achievable bandwidth from `low_tb_s` to `high_tb_s`.
+
+    `bytes` is a formula, or a number with a unit (31.5 MB; MiB is 2**20). Bandwidths are in TB/s (10**12 bytes a
+    second) and default to the band measured for M=1 weight streams. `result` has bytes, the band, low_us and high_us as
+    decimal text, the source of the band and a message. Both are lower bounds, not predictions.
+    """
+    text = shape.text(400)
+    entry = Entry(given, {"bytes": text, "low_tb_s": shape.decimal(), "high_tb_s": shape.decimal()})
+    moved = _bytes(entry, entry.values["bytes"])
+    low_text = entry.values["low_tb_s"] or BANDWIDTH_LOW_TB_S
+    high_text = entry.values["high_tb_s"] or BANDWIDTH_HIGH_TB_S
+    low, high = _bandwidth(entry, "low_tb_s", low_text), _bandwidth(entry, "high_tb_s", high_text)
+    if low is not None and high is not None and low > high:
+        entry.add(REVERSED, "high_tb_s", "The band ends below its start.", "Swap the two.")
+        high = None
+    if moved is None or low is None or high is None:
+        return entry.answer(None)
+    default = (Decimal(low_text), Decimal(high_text)) == (Decimal(BANDWIDTH_LOW_TB_S), Decimal(BANDWIDTH_HIGH_TB_S))
+    fast, slow = (Decimal(moved) / (rate * 10**6) for rate in (high, low))
+    return entry.answer(
+        {
+            "bytes": moved,
+            "low_tb_s": low_text,
+            "high_tb_s": high_text,
+            "low_us": _rounded(fast),
+            "high_us": _rounded(slow),
+            "source": BANDWIDTH_SOURCE if default else "given here",
+            "message": f"{moved:,} B at {low_text} to {high_text} TB/s take at least {_rounded(fast)} to "
+            f"{_rounded(slow)} us.",
+        }
+    )
+
+
+def _bytes(entry: Entry, text: str) -> int | None:
+    amount, _, unit = text.rpartition(" ")
+    if unit in BYTES_OF and amount:
+        number = read_decimal(amount.strip())
+        if number is not None:
+            if not 0 < number <= MAX_BYTES:
+                entry.add(TOO_SMALL, "bytes", f"{text} is out of range.", "Write a positive amount, such as 31.5 MB.")
+                return None
+            return int(Decimal(number) * BYTES_OF[unit])
+        text = f"({amount})*{BYTES_OF[unit]}"
+    return entry.whole("bytes", text)
+
+
+def _bandwidth(entry: Entry, field: str, text: str) -> Decimal | None:
+    number = read_decimal(text)
+    if number is None:
+        entry.add(UNREADABLE, field, f'"{text[:40]}" is not a number.', "Write TB/s, such as 2.5.")
+    elif not Decimal("0.001") <= number <= 1000:
+        entry.add(TOO_SMALL if number < 1 else TOO_LARGE, field, f"{text} TB/s is out of range.", "Write TB/s.")
+    else:
+        if number >= PEAK_TB_S:
+            message = f"{text} TB/s is the theoretical peak or more; a floor from it is refused (R69)."
+            entry.add(PEAK, field, message, "Take what a load-only kernel of the same grid reaches.")
+        return Decimal(number)
+    return None
+
+
+def _rounded(value: Decimal) -> str:
+    return f"{value:.2f}" if value >= Decimal("0.1") else f"{value:.3g}"
+
+
+def task_count(given: Any) -> dict[str, Any]:
+    """Return the number of tasks that `num_tasks` gives (rule R40), compared with `listed` where that is given.
+
+    `result` has tasks, exact (the value before it had to be whole), listed (None where blank), agrees and a message.
+    """
+    entry = Entry(given, {"num_tasks": shape.formula(), "listed": shape.formula()})
+    text = entry.values["num_tasks"]
+    tasks = entry.whole("num_tasks", text)
+    listed = entry.whole("listed", entry.values["listed"]) if entry.values["listed"] else None
+    if tasks is None or (entry.values["listed"] and listed is None):
+        return entry.answer(None)
+    agrees = listed is None or listed == tasks
+    message = f"{text} gives {tasks:,} {'task' if tasks == 1 else 'tasks'}"
+    message += "." if listed is None else f"; {listed:,} are listed{'.' if agrees else ', which is another number.'}"
+    return entry.answer({"tasks": tasks, "listed": listed, "agrees": agrees, "message": message})
+
+
+def tmem_columns(given: Any) -> dict[str, Any]:
+    """Return the columns of `objects` (name, slots, columns, start; a blank start follows the row before).
+
+    `alloc_columns` may say what is allocated. `result` is the picture of `tmem_rules.draw_layout` and a message.
+    """
+    rows = shape.rows(shape.record(TMEM_ROW), 32)
+    entry = Entry(given, {"objects": rows, "alloc_columns": shape.formula()})
+    if not entry.values["objects"]:
+        entry.add(MISSING, "objects", "No object is listed.", "Add an accumulator with its slots and columns.")
+    objects = [_tmem_object(entry, f"objects[{i}]", row, i) for i, row in enumerate(entry.values["objects"])]
+    text = entry.values["alloc_columns"]
+    alloc = entry.whole("alloc_columns", text) if text else None
+    if entry.problems:
+        return entry.answer(None)
+    plan = layout([item for item in objects if item is not None])
+    message = f"{plan.need:,} columns are needed"
+    if plan.alloc is None:
+        message += f", more than the {COLUMNS} that there are."
+        entry.add(TOO_LARGE, "objects", message[0].upper() + message[1:], "Use fewer slots or a narrower tile.")
+    else:
+        message += f", so {plan.alloc} are allocated."
+    if alloc is not None and not valid_allocation(alloc):
+        entry.add(UNREADABLE, "alloc_columns", f"{alloc:,} can't be allocated.", "Use 32, 64, 128, 256 or 512.")
+    elif alloc is not None and alloc < plan.need:
+        entry.add(TOO_SMALL, "alloc_columns", f"{alloc:,} don't hold {plan.need:,} columns.", "Allocate more.")
+    for clash in draw_layout(plan, alloc)["overlaps"]:
+        names = " and ".join(clash["names"])
+        message += f" {names} overlap in columns {clash['first']} to {clash['last']}."
+    return entry.answer({**draw_layout(plan, alloc), "message": message})
+
+
+def _tmem_object(entry: Entry, path: str, row: Mapping[str, str], index: int) -> TmemObject | None:
+    slots = entry.whole(f"{path}.slots", row["slots"], most=COLUMNS)
+    columns = entry.whole(f"{path}.columns", row["columns"], most=COLUMNS)
+    start = entry.whole(f"{path}.start", row["start"], least=0, most=COLUMNS - 1) if row["start"] else None
+    if slots is None or columns is None:
+        return None
+    return TmemObject(row["name"] or f"Object {index + 1}", slots, columns, start)
+
+
+CALCULATORS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "wave-quantisation": wave_quantisation,
+    "achievable-floor": achievable_floor,
+    "task-count": task_count,
+    "tmem-columns": tmem_columns,
+}
