@@ -346,9 +346,11 @@ def test_r65_zero_is_named():
 def test_an_empty_spec_passes_nothing_silently():
     report = spec_report(empty_spec())
     assert not report.passes
-    assert set(report.states.values()) == {"missing_input", "not_applicable"}
+    memory = {rule: state for rule, state in report.states.items() if rule < "R20"}
+    assert set(memory.values()) == {"missing_input", "not_applicable"}
     assert {f.path for f in report.findings} >= {"smem.regions", "sems.rows", "granularity"}
-    assert report.findings[0].also == ("R02", "R03", "R04", "R05", "R06", "R07", "R08", "R09", "R10", "R11")
+    (regions,) = [f for f in report.findings if f.path == "smem.regions"]
+    assert regions.also == ("R02", "R03", "R04", "R05", "R06", "R07", "R08", "R09", "R10", "R11")
 
 
 @pytest.mark.parametrize(("family", "skipped"), [("D", True), ("E", True), ("A", False), ("B", False), ("C", False)])
