@@ -20,14 +20,13 @@ from evidence.importers.typing_file import Typing
 from references.importers.markdown import Document, Section, plain_text
 from references.importers.tables import Row
 from v2kb.rules.evidence import DEAD, UNTESTED
-from v2kb.rules.names import lever_slug
+from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
 from v2kb.rules.numbers import parse_numbers
 from v2kb.rules.words import counted
 
 MAX_TITLE_CHARS = 300
 MAX_GUIDELINE_TITLE = 160
 MAX_NAMED = 10
-_CODE = re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII)
 _OTHER_VERDICT = re.compile(r"\W*(DEAD|WIN|UNTESTED)\b", re.ASCII)
 _PARENTHESIS = re.compile(r"\s*\([^()]*\)")
 _LEAD = re.compile(r"^\*\*(.+?)\*\*", re.DOTALL)
@@ -119,10 +118,9 @@ def _rows(
 
 def _row_problem(table: MapTable, line: Row) -> MapProblem | None:
     code, name = plain_text(table.cell(line.cells, "code")), plain_text(table.cell(line.cells, "name"))
-    if not _CODE.fullmatch(code):
+    if not ROW_CODE.fullmatch(code):
         message = f"{code[:40]!r} is no code of a row." if code else "The row has no code."
-        fix = "Write one to three capitals and a number, for example D12."
-        return MapProblem(line.line, table.header("code"), "evidence.import.code", message, fix)
+        return MapProblem(line.line, table.header("code"), "evidence.import.code", message, ROW_CODE_FIX)
     if not name:
         fix = "Name the lever or the cell."
         return MapProblem(line.line, table.header("name"), "evidence.import.empty_cell", f"{code} has no name.", fix)

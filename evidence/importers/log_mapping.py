@@ -17,7 +17,7 @@ from v2kb.rules import experiments
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, VERDICTS, WIN, read_content
 from v2kb.rules.evidence import FIELDS as ROW_FIELDS
-from v2kb.rules.names import lever_slug
+from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
 from v2kb.rules.numbers import parse_numbers
 
 ENTRY, ROW, SKIP = KINDS = ("entry", "row", "skip")
@@ -75,7 +75,6 @@ WORDS = {
 WHY = ("code", "title", "number", "why", "bound", "not_checked", "cause_class", "source")
 MAX_TITLE = 300
 MAX_PROBLEM_CHARS = 60
-_CODE = r"[A-Z]{1,3}[1-9][0-9]{0,5}"
 
 
 @dataclass
@@ -331,9 +330,10 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
         "measured_note": "; ".join(text for text in measured if text),
         "sources": [source | {"document": "", "anchor": ""} for source in sources],
     }
-    code = cells.text("code").strip("`").upper()
-    if code and not re.fullmatch(_CODE, code, re.ASCII):
-        cells.problem("code", f"{_short(code)} is no code of a row.", "Write one to three capitals and a number: D12.")
+    code = cells.text("code").strip("`")
+    code = code.upper() if code.isascii() else code  # ſ and ı have capitals of ASCII
+    if code and not ROW_CODE.fullmatch(code):
+        cells.problem("code", f"{_short(code)} is no code of a row.", ROW_CODE_FIX)
     said = [name for name in ("cause_class", "not_checked") if content[name]]
     key = _digest([ROW, code] if code else [ROW, title.casefold(), content["measured_on"], cells.text("env")])
     return ReadLine(ROW, {"content": content, "lever_name": lever_name, "code": code, "said": said}, key, notes=notes)
@@ -352,8 +352,8 @@ def _exported_row(cells: _Cells) -> ReadLine:
         cells.problem(
             "hash", "The content is not the one that was exported.", "Export it again, or leave the hash out."
         )
-    elif not re.fullmatch(_CODE, code, re.ASCII):
-        cells.problem("code", f"{_short(code)} is no code of a row.", "Write one to three capitals and a number: D12.")
+    elif not ROW_CODE.fullmatch(code):
+        cells.problem("code", f"{_short(code)} is no code of a row.", ROW_CODE_FIX)
     document = {"content": content, "lever_name": cells.text("lever"), "code": code, "said": list(ROW_FIELDS)}
     return ReadLine(ROW, document, _digest([ROW, code]))
 

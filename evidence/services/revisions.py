@@ -1,7 +1,6 @@
 """Writing one revision of a row: the checked content, its hash, and the columns that lists filter and search by."""
 
 import datetime
-import re
 from typing import Any
 
 from evidence.families import lever_families
@@ -12,11 +11,11 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing, Refusal
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import blocking_kind, check_revision, missing_fields
+from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX
 from v2kb.rules.problem import Problem
 
 PREFIXES = {"DEAD": "D", "WIN": "W", "UNTESTED": "U"}
 MAX_REASON_CHARS = 4000
-_CODE = re.compile(r"([A-Z]{1,3})([1-9][0-9]{0,5})", re.ASCII)
 
 
 def checked_content(raw: Any, *, base: dict[str, Any] | None = None, complete: bool = True) -> dict[str, Any]:
@@ -122,13 +121,13 @@ def next_code(verdict: str) -> str:
 
 def code_was_taken(code: str) -> None:
     """Move the series of an imported code past its number, so that the number is never issued again."""
-    found = _CODE.fullmatch(code)
+    found = ROW_CODE.fullmatch(code)
     if found is None:
         raise Refusal(
             "evidence.code",
             f"{code[:40]!r} is no code of a row.",
             field="code",
-            fix="Write one to three capitals and a number, as D12.",
+            fix=ROW_CODE_FIX,
         )
     CodeSeries.objects.get_or_create(prefix=found[1])
     series = CodeSeries.objects.select_for_update().get(prefix=found[1])

@@ -1,16 +1,17 @@
-"""Recomputing what is stored: hashes, stored gate results, approvals, search entries, the activity chain.
+"""Recomputing what is stored: hashes, stored gate results, approvals, the search index, the activity chain; evidence's
+own part is evidence.faults.
 
 Triggers stop changes, but somebody with raw INSERT rights could write a row that never came from a service. Everything
 here is recomputed from what the rules say, so that such a row shows.
 """
 
 import hashlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Max
 
+from evidence import faults as evidence_faults
 from evidence.history import entry_document
 from evidence.models import EvidenceRevision, EvidenceRow, ExperimentEntry
 from kernels.models import (
@@ -31,10 +32,12 @@ from kernels.models import (
 )
 from references.models import Document, DocumentRevision, Section
 from v2kb.core.activity import broken_links
+from v2kb.core.faults import CHUNK, Fault, differs
 from v2kb.core.models import Activity, ActivityHead
+from v2kb.core.search.install import full_text_faults
 from v2kb.core.search.upkeep import differences
 from v2kb.rules import antiloop
-from v2kb.rules.canonical import NotCanonical, content_hash
+from v2kb.rules.canonical import content_hash
 from v2kb.rules.experiments import entry_hash
 from v2kb.rules.prereg import parse_prediction
 from v2kb.rules.spec_document import choice_hash, find_choice
@@ -42,35 +45,13 @@ from v2kb.wire.base import message_hash
 from v2kb.wire.bundle import bundle_digest
 from v2kb.wire.result import RunResult as ResultMessage
 
-CHUNK = 200
 HEADS = ((EvidenceRow, "revisions"), (Op, "contracts"), (Spec, "revisions"), (Document, "revisions"))
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Something stored that does not hold: what kind, which row, and what is wrong with it."""
-
-    kind: str
-    which: str
-    message: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.which}: {self.message}"
 
 
 def faults() -> Iterator[Fault]:
     """Everything stored that does not hold; nothing when all is well. Reads every row once."""
     for check in CHECKS:
         yield from check()
-
-
-def _differs(stored: str, compute: Callable[[], str]) -> str:
-    """A sentence when the computed hash is not the stored one, or can't be computed; "" when it is."""
-    try:
-        computed = compute()
-    except (NotCanonical, KeyError, TypeError, ValueError) as error:
-        return f"its hash can't be computed ({type(error).__name__}: {error})"
-    return "" if computed == stored else f"its content has the hash {computed[:12]}, stored is {stored[:12]}"
 
 
 def _hashed_contents() -> Iterator[Fault]:
@@ -80,7 +61,7 @@ def _hashed_contents() -> Iterator[Fault]:
         ("spec revision", SpecRevision.objects.select_related("spec")),
     ):
         for row in rows.order_by("pk").iterator(CHUNK):
-            wrong = _differs(row.content_hash, lambda row=row: content_hash(row.content))
+            wrong = differs(row.content_hash, lambda row=row: content_hash(row.content))
             if wrong:
                 yield Fault(kind, str(row), wrong)
 
@@ -88,25 +69,29 @@ def _hashed_contents() -> Iterator[Fault]:
 def _experiments() -> Iterator[Fault]:
     entries = ExperimentEntry.objects.select_related("lever").prefetch_related("links")
     for entry in entries.order_by("pk").iterator(CHUNK):
-        wrong = _differs(entry.content_hash, lambda e=entry: entry_hash(entry_document(e)))
+        wrong = differs(entry.content_hash, lambda e=entry: entry_hash(entry_document(e)))
         if wrong:
             yield Fault("experiment", str(entry.pk), wrong)
 
 
 def _receipts() -> Iterator[Fault]:
+    lines = Activity.objects.filter(verb="kernels.record_search").values_list("object_id", "after__receipt")
+    told = set(lines.iterator())
     for receipt in SearchReceipt.objects.select_related("spec").order_by("pk").iterator(CHUNK):
-        wrong = _differs(receipt.content_hash, lambda r=receipt: content_hash({**r.content, "change": r.change}))
+        wrong = differs(receipt.content_hash, lambda r=receipt: content_hash({**r.content, "change": r.change}))
+        if not wrong and (str(receipt.spec_id), receipt.content_hash) not in told:
+            wrong = "nobody stored it"
         if wrong:
             yield Fault("search receipt", str(receipt), wrong)
 
 
 def _references() -> Iterator[Fault]:
     for revision in DocumentRevision.objects.select_related("document").order_by("pk").iterator(CHUNK):
-        wrong = _differs(revision.content_hash, lambda r=revision: _sha256(r.text.encode()))
+        wrong = differs(revision.content_hash, lambda r=revision: _sha256(r.text.encode()))
         if wrong:
             yield Fault("document revision", f"{revision.document.slug} {revision.number}", wrong)
     for section in Section.objects.select_related("revision__document").order_by("pk").iterator(CHUNK):
-        wrong = _differs(section.content_hash, lambda s=section: _sha256(s.text.encode()))
+        wrong = differs(section.content_hash, lambda s=section: _sha256(s.text.encode()))
         if wrong:
             yield Fault("section", f"{section.revision.document.slug}#{section.anchor}", wrong)
 
@@ -118,7 +103,7 @@ def _sha256(content: bytes) -> str:
 def _files() -> Iterator[Fault]:
     for blob in FileBlob.objects.order_by("pk").iterator(CHUNK):
         content = bytes(blob.content)
-        wrong = _differs(blob.sha256, lambda c=content: _sha256(c))
+        wrong = differs(blob.sha256, lambda c=content: _sha256(c))
         if not wrong and blob.size_bytes != len(content):
             wrong = f"it has {len(content)} bytes, stored is {blob.size_bytes}"
         if wrong:
@@ -126,14 +111,14 @@ def _files() -> Iterator[Fault]:
     versions = KernelVersion.objects.select_related("kernel").prefetch_related("files__blob").order_by("pk")
     for version in versions.iterator(CHUNK):
         files = {file.path: file.blob.sha256 for file in version.files.all()}
-        wrong = _differs(version.digest, lambda v=version, f=files: bundle_digest(v.language, v.entry, f))
+        wrong = differs(version.digest, lambda v=version, f=files: bundle_digest(v.language, v.entry, f))
         if wrong:
             yield Fault("kernel version", str(version), wrong)
 
 
 def _results() -> Iterator[Fault]:
     for result in RunResult.objects.select_related("run").order_by("pk").iterator(CHUNK):
-        wrong = _differs(result.content_hash, lambda r=result: message_hash(ResultMessage.model_validate(r.content)))
+        wrong = differs(result.content_hash, lambda r=result: message_hash(ResultMessage.model_validate(r.content)))
         if wrong:
             yield Fault("run result", result.run.public_id, wrong)
 
@@ -144,7 +129,7 @@ def _judgements() -> Iterator[Fault]:
             yield Fault("judgement", str(judgement), "its run has no result")
             continue
         said = judgement.content
-        wrong = _differs(
+        wrong = differs(
             judgement.content_hash,
             lambda j=judgement: content_hash(
                 {"rule": j.rule_version, "result": j.run.result.content_hash, "document": j.content}
@@ -160,8 +145,8 @@ def _judgements() -> Iterator[Fault]:
 def _preregistrations() -> Iterator[Fault]:
     for sealed in PreRegistration.objects.select_related("revision__spec").order_by("pk").iterator(CHUNK):
         document = {name: value for name, value in sealed.content.items() if name not in ("lever", "scope")}
-        wrong = _differs(sealed.content_hash, lambda d=document: content_hash(d))
-        wrong = wrong or _differs(
+        wrong = differs(sealed.content_hash, lambda d=document: content_hash(d))
+        wrong = wrong or differs(
             sealed.choice_hash, lambda s=sealed: choice_hash(s.revision.content, s.choice_id)
         ).replace("its content", "its choice")
         if not wrong and _predicted(sealed) != sealed.content:
@@ -197,7 +182,7 @@ def _gate_fault(stored: GateResult) -> str:
     except (TypeError, KeyError) as error:
         return f"its lines can't be read ({error})"
     document = {"revision": stored.revision_hash, "result": result.as_document(), "inputs": stored.inputs}
-    wrong = _differs(stored.content_hash, lambda: content_hash(document))
+    wrong = differs(stored.content_hash, lambda: content_hash(document))
     if wrong:
         return wrong
     if stored.passed != result.passed:
@@ -309,6 +294,11 @@ def _search() -> Iterator[Fault]:
         yield Fault("search entry", f"{pk} of {name}", f"{wrong}; run manage.py reindex")
 
 
+def _full_text() -> Iterator[Fault]:
+    for name, wrong in full_text_faults():
+        yield Fault("search index", name, f"{wrong}; run manage.py reindex")
+
+
 def _activity() -> Iterator[Fault]:
     for pk in broken_links():
         yield Fault("activity", f"line {pk}", "its hash, or its link to the line before, does not hold")
@@ -320,6 +310,7 @@ def _activity() -> Iterator[Fault]:
 
 CHECKS = (
     _hashed_contents,
+    *evidence_faults.CHECKS,
     _experiments,
     _receipts,
     _references,
@@ -331,5 +322,6 @@ CHECKS = (
     _approvals,
     _heads,
     _search,
+    _full_text,
     _activity,
 )

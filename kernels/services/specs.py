@@ -18,6 +18,7 @@ from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
 from v2kb.core.service import service
 from v2kb.core.values import check_document, check_text, check_values
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.names import SPEC_SERIES
 from v2kb.rules.problem import Problem
 from v2kb.rules.spec_document import empty_spec, normalise
 
@@ -35,10 +36,10 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
         raise Refusal("spec.ops_missing", "A spec covers at least one op.", field="ops")
     check_values(Spec, title=title.strip())
     check_document(content or {}, "content", MAX_DRAFT_BYTES)
-    series, _ = CodeSeries.objects.select_for_update().get_or_create(prefix="S")
+    series, _ = CodeSeries.objects.select_for_update().get_or_create(prefix=SPEC_SERIES)
     series.last += 1
     series.save(update_fields=["last"])
-    spec = Spec.objects.create(code=f"S{series.last}", title=title.strip(), created_by=actor.user)
+    spec = Spec.objects.create(code=f"{SPEC_SERIES}{series.last}", title=title.strip(), created_by=actor.user)
     SpecOp.objects.bulk_create(SpecOp(spec=spec, op=op) for op in ops)
     document = copy.deepcopy(content) if content else empty_spec()
     document["title"] = title.strip()

@@ -8,6 +8,10 @@ from django.core.management import call_command
 from django.db import connection
 from django.utils import timezone
 
+from evidence.models import Term
+from evidence.services import add_alias, create_lever
+from evidence.services.flags import flag_row
+from evidence.services.terms import add_term_alias
 from kernels.models import Approval, GateResult, Judgement, PreRegistration, RunResult, SpecRevision
 from kernels.selectors.verify import faults
 from tests import factories as f
@@ -108,6 +112,63 @@ def test_a_changed_document_is_found(world, table, column, change, said):
 def test_a_changed_row_is_found(world, document, sql, said):
     forge(sql, *([b"def run(i): cheat\n"] if "%s" in sql else []))
     assert any(line.startswith(said) for line in found()), found()
+
+
+# --- evidence: what the log does not tell of ---
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("UPDATE evidence_evidencerevision SET cause_class = 'flat'", "its columns say another cause class"),
+        ("UPDATE evidence_evidencerevision SET blocking = 'full'", "its columns say another blocking"),
+        ("UPDATE evidence_evidencerevision SET proposal_id = NULL", "neither a proposal nor an import wrote it"),
+        ("UPDATE evidence_proposal SET state = 'open' WHERE state = 'accepted'", "is not accepted"),
+        ("UPDATE evidence_proposal SET content = {json} WHERE state = 'accepted'", "proposed something else"),
+        ("DELETE FROM evidence_proposaldecision", "0 accepted proposal"),
+        ("UPDATE evidence_proposaldecision SET user_id = {dora}", "nobody gave it"),
+        ("UPDATE evidence_supersession SET kind = 'replaces'", "replaces U1: nobody recorded it"),
+        ("UPDATE evidence_flag SET confirmed_at = raised_at", "one is confirmed, and nobody did it"),
+        ("UPDATE evidence_flag SET cleared_at = raised_at", "one is cleared, and nobody did it"),
+        ("DELETE FROM evidence_evidencechange", "the change"),
+        ("UPDATE evidence_lever SET parent_id = NULL", "lever fused-vector: it stands under no lever"),
+        (
+            "UPDATE evidence_leveralias SET normalised = 'x' WHERE name = 'row fusion'",
+            "lever fused-row-norm: its names",
+        ),
+        ("DELETE FROM evidence_leveralias WHERE name = 'row fusion'", "lever fused-row-norm: its names"),
+        ("DELETE FROM evidence_termalias WHERE word = 'blackwell_dc'", "blackwell_dc: it is gone"),
+        ("UPDATE kernels_searchreceipt SET spec_id = {other}", "nobody stored it"),
+    ],
+)
+def test_evidence_that_no_service_wrote_is_found(world, edge, sql, said):
+    flag_row(f.designer(), world.row.code, reason="a doubt")
+    create_lever(f.curator(), name="Fused, vectorised", slug="fused-vector", parent="fused-row-norm")
+    add_alias(f.curator(), "fused-row-norm", "row fusion")
+    add_term_alias(f.curator(), Term.objects.get(kind="arch", word="sm_100").pk, "blackwell dc")
+    other = f.saved_revision(f.spec_content(world.row)).spec
+    json_value = '\'{"a": "b"}\'' + ("::jsonb" if connection.vendor == "postgresql" else "")
+    forge(sql.format(dora=f.designer().user.pk, other=other.pk, json=json_value))
+    assert any(said in line for line in found()), found()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT INTO core_search_fts (core_search_fts, rowid, title, body, whole) VALUES ('delete', 1, 'x', 'x', 'x')",
+        "INSERT INTO core_search_title_fts (rowid, title) VALUES (7, 'forged')",
+        "DELETE FROM core_search_word_fts WHERE rowid = (SELECT MIN(id) FROM core_searchword)",
+        "UPDATE core_search_word_fts SET word = '__forged_'",
+        "DROP TRIGGER core_search_move",
+    ],
+)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="on PostgreSQL vectors are generated columns")
+def test_a_full_text_index_that_differs_from_its_entries_is_found(sql):
+    f.evidence_row()
+    assert found() == []
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+    assert [line for line in found() if line.startswith("search index")], found()
 
 
 # --- rows that the guards themselves let in ---

@@ -279,3 +279,14 @@ def test_pairs_of_lines():
     assert pair_lines([(1, entry(why="x", verdict="NULL"))], [(7, entry(why="y"))]) == ({}, {})
     assert pair_lines([(1, entry(why="x")), (2, entry(why="z"))], [(7, entry(why="y"))]) == ({}, {1: [7], 2: [7]})
     assert pair_lines([(1, entry(why="x"))], [(7, entry(why="y")), (8, entry(why="z"))]) == ({}, {1: [7, 8]})
+
+
+@pytest.mark.parametrize(("cell", "code"), [("d3", "D3"), ("`W1`", "W1"), ("S10", None), ("ſ10", None), ("ı1", None)])
+def test_the_code_of_a_row(cell, code):
+    mapping = {
+        "columns": {"Code": "code", "Result": "verdict", "What": "title"},
+        "words": {"oom": {"as": "row", "verdict": "DEAD", "cause_class": ""}},
+    }
+    found = read_line(Record(2, [cell, "OOM", "Tile 128"]), ["Code", "Result", "What"], mapping)
+    assert [problem["column"] for problem in found.problems] == ([] if code else ["Code"])
+    assert code is None or found.document["code"] == code

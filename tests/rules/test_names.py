@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from v2kb.rules.names import exact_codes, exact_hashes, fold, lever_key, lever_slug
+from v2kb.rules.names import ROW_CODE, exact_codes, exact_hashes, fold, lever_key, lever_slug
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,14 @@ def test_arbitrary_text(text):
 def test_separators_and_capitals_never_matter(words):
     spellings = ["-".join(words), "_".join(words), " ".join(words), words[0] + "".join(w.title() for w in words[1:])]
     assert len({lever_key(name) for name in spellings}) == 1
+
+
+@pytest.mark.parametrize("code", ["D3", "W1", "U999999", "SS1", "GAP12"])
+def test_codes_that_a_row_can_have(code):
+    assert ROW_CODE.fullmatch(code)
+
+
+@pytest.mark.parametrize("code", ["S10", "S1", "D0", "D03", "d3", "D", "ABCD1", "D1234567", "D１", "Ⅾ3", "D3\n", ""])
+def test_codes_that_no_row_can_have(code):
+    """S1, S2, ... are specs."""
+    assert not ROW_CODE.fullmatch(code)

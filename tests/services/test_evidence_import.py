@@ -216,6 +216,7 @@ def test_the_service_itself_refuses_twins_and_bad_codes(cleo):
     for rows, code in (
         ([BaselineRow("U1", 1, content), BaselineRow("U1", 2, content)], "evidence.duplicate_code"),
         ([BaselineRow("nonsense", 1, content, "A lever")], "evidence.code"),
+        ([BaselineRow("S10", 1, content, "A lever")], "evidence.code"),
         ([BaselineRow("U1", 1, {**content, "verdict": "?"}, "A lever")], "evidence.import_rows"),
     ):
         with pytest.raises(Refusal) as refused:

@@ -296,6 +296,7 @@ def test_a_typing_file_is_refused_before_the_import_with_its_place(cora, content
         ("| ties the chain | Fences once | same |", "| ties |", "3 cells where the header has 5"),
         ("| D10 |", "| D1 |", "stands in line"),
         ("| D10 |", "| d10 |", "is no code of a row"),
+        ("| D10 |", "| S10 |", "is no code of a row"),
         ("| D10 |", "| D１０ |", "is no code of a row"),
         ("| D10 |", "| D9999999 |", "is no code of a row"),
         ("STAGES 4→12", " ", "D10 has no name"),

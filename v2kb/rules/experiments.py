@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.names import ROW_CODE
 from v2kb.rules.problem import Problem
 
 WIN, NULL, REGRESS, PARKED, KILLED = VERDICTS = ("WIN", "NULL", "REGRESS", "PARKED", "KILLED")
@@ -22,7 +23,7 @@ NOTHING = frozenset(
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
 _COMMIT = re.compile(r"[\w./@:+-]+")
 _TARGETS = {
-    "row": re.compile(r"[A-Z]{1,3}[1-9][0-9]{0,5}", re.ASCII),
+    "row": ROW_CODE,
     "kernel": re.compile(r"[-a-zA-Z0-9_]{1,80}", re.ASCII),
     "run": re.compile(r"[A-Za-z0-9-]{1,40}", re.ASCII),
 }

@@ -36,6 +36,10 @@ _WARPS_BEFORE = re.compile(
     r"(?<![A-Za-z0-9_.])([0-9]{1,3})[ _-]?(?:warps?|w)(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE
 )
 _SEPARATORS = re.compile(r"[\W_]+")
+SPEC_SERIES = "S"
+"""The server issues S1, S2, ... to specs; no evidence row has such a code."""
+ROW_CODE = re.compile(rf"(?!{SPEC_SERIES}[0-9])([A-Z]{{1,3}})([1-9][0-9]{{0,5}})", re.ASCII)
+ROW_CODE_FIX = f"Write one to three capitals and a number: D12. {SPEC_SERIES} is the series of specs."
 _CODE = re.compile(r"(?<![A-Za-z0-9_])([A-Za-z]{1,3})-?([0-9]{1,6})(?![A-Za-z0-9_])", re.ASCII)
 _HASH = re.compile(r"(?<![A-Za-z0-9_])(?=[0-9a-f]*[0-9])([0-9a-f]{7,64})(?![A-Za-z0-9_])", re.ASCII | re.IGNORECASE)
 _BRITISH = (

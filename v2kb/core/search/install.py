@@ -1,8 +1,12 @@
 """The full-text structures, made after each migrate: Django does not know virtual tables or generated vectors."""
 
-from django.db import connections
+from collections.abc import Iterator
+
+from django.db import DatabaseError, connections, transaction
 
 ENTRY, WORD = "core_searchentry", "core_searchword"
+ENTRY_TABLES = ("core_search_fts", "core_search_title_fts")
+FTS_TABLES = (*ENTRY_TABLES, "core_search_word_fts")
 
 _CONTENT = (
     f"content='{ENTRY}', content_rowid='id', prefix='3 5', tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\""
@@ -99,15 +103,45 @@ def install_search(using: str = "default", **_: object) -> None:
 def _install_sqlite(cursor) -> None:
     for statement in SQLITE:
         cursor.execute(statement)
-    cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
-    present = dict(cursor.fetchall())
-    wanted = {name: f"CREATE TRIGGER {name} {body}" for name, body in SQLITE_TRIGGERS.items()}
-    missing = {name: sql for name, sql in wanted.items() if present.get(name) != sql}
+    missing = _missing_triggers(cursor)
     for name, sql in missing.items():
         cursor.execute(f"DROP TRIGGER IF EXISTS {name}")
         cursor.execute(sql)
     if missing:
         _rebuild_sqlite(cursor)
+
+
+def _missing_triggers(cursor) -> dict[str, str]:
+    """Name -> SQL of the triggers that SQLite lacks or holds with other text."""
+    cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'")
+    present = dict(cursor.fetchall())
+    wanted = {name: f"CREATE TRIGGER {name} {body}" for name, body in SQLITE_TRIGGERS.items()}
+    return {name: sql for name, sql in wanted.items() if present.get(name) != sql}
+
+
+def full_text_faults(using: str = "default") -> Iterator[tuple[str, str]]:
+    """(name, what is wrong) of every full-text structure that is not what its entries or words make.
+
+    On PostgreSQL the vectors are generated columns, which nobody can write.
+    """
+    connection = connections[using]
+    if connection.vendor != "sqlite":
+        return
+    with connection.cursor() as cursor:
+        for name in _missing_triggers(cursor):
+            yield name, "the trigger is missing or another one; run manage.py migrate first"
+        for table in FTS_TABLES:
+            try:
+                with transaction.atomic(using):  # rank 1: the index is compared with what it is made of, too
+                    cursor.execute(f"INSERT INTO {table} ({table}, rank) VALUES ('integrity-check', 1)")
+            except DatabaseError as error:
+                yield table, f"it differs from its entries ({error})"
+        marked = f"SELECT id, '__' || word || '_' FROM {WORD}"
+        held = "SELECT rowid, word FROM core_search_word_fts"
+        for one, other, wrong in ((marked, held, "are missing"), (held, marked, "differ or should not be there")):
+            cursor.execute(f"SELECT COUNT(*) FROM ({one} EXCEPT {other})")
+            if count := cursor.fetchone()[0]:
+                yield "core_search_word_fts", f"{count} words {wrong}"
 
 
 def rebuild_full_text(using: str = "default") -> None:
@@ -122,7 +156,7 @@ def rebuild_full_text(using: str = "default") -> None:
 
 
 def _rebuild_sqlite(cursor) -> None:
-    for table in ("core_search_fts", "core_search_title_fts"):
+    for table in ENTRY_TABLES:
         cursor.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
     cursor.execute("DELETE FROM core_search_word_fts")
     cursor.execute(f"INSERT INTO core_search_word_fts (rowid, word) SELECT id, '__' || word || '_' FROM {WORD}")
