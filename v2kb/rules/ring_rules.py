@@ -97,9 +97,7 @@ def _check_phase(report: Reporter, row: Row, pair: Row) -> None:
             "A reader starts with phase 0, a writer with phase 1; say what data the full edge announces.",
         )
     elif phase != ("0" if full else "1"):
-        problem = (
-            "reads a slot that nobody has filled" if full else "waits for a slot that nobody has used yet, for ever"
-        )
+        problem = "reads a slot that nobody has filled" if full else "waits for ever for a slot that nobody has used"
         report.add(
             row.cell("first_phase"),
             f"{row.label()}: {waiter(row)} starts with phase {phase}, so in the first round it {problem}.",
