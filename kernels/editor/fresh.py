@@ -8,22 +8,32 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kernels.editor.layout import SECTIONS, Table
+from kernels.editor.layout import ACKNOWLEDGED, BANDS, CITATIONS, SECTIONS, Table
 from v2kb.rules.spec_document import empty_row
+from v2kb.rules.spec_fields import ROW_FIELDS
 
 BLANK_CITATION = {"target": "", "stance": "supports", "revision": ""}
-BLANK_ACKNOWLEDGED = {"code": "", "reason": ""}
+BLANK_ACKNOWLEDGED = {"code": "", "reason": "", "revision": ""}
 _FRESH_CITATION = {"kind": "evidence", "code": "", "stance": "supports"}
-_ADDED_SYMBOL = re.compile(r"NAME[0-9]+\Z")
+_FRESH_ACKNOWLEDGED = {"code": "", "reason": ""}
+_ADDED_NAME = re.compile(r"NAME[0-9]+\Z")
 
 
-def blank_row(table: Table) -> dict[str, Any]:
-    """What a new row of a table holds."""
-    blank = empty_row(table.path) if table.path not in ("anchors", "open_questions") else {}
-    return {i.name: blank.get(i.name, False if i.kind == "check" else "") for i in table.inputs}
+def blank_row(table: Table, count: int = 0) -> dict[str, Any]:
+    """What a new row of a table holds beside `count` others."""
+    if table is CITATIONS:
+        return dict(BLANK_CITATION)
+    if table is ACKNOWLEDGED:
+        return dict(BLANK_ACKNOWLEDGED)
+    if table.named:
+        return {"name": added_name(count), "value": ""}
+    known = next((path for path in ROW_FIELDS if path == table.path or path.endswith(f".{table.path}")), None)
+    blank = empty_row(known) if known else {}
+    row = {i.name: blank.get(i.name, False if i.kind == "check" else "") for i in table.all_inputs}
+    return row | {inner.path: [] for inner in table.tables}
 
 
-def added_symbol(count: int) -> str:
+def added_name(count: int) -> str:
     """The name of a new symbol beside `count` others; it is meant to be changed."""
     return f"NAME{count}"
 
@@ -38,21 +48,42 @@ class Filled:
 
     def place(self, path: str) -> str:
         """Where a path of `document` is in the draft, whose rows have other numbers after one that was left out."""
-        for rows, kept in self._kept.items():
+        # The rows inside a row first: their keys count the outer rows as `document` does.
+        for rows, kept in sorted(self._kept.items(), key=lambda item: -len(item[0])):
             found = re.match(rf"{re.escape(rows)}\[(\d+)\]", path)
             if found:
-                return f"{rows}[{kept[int(found.group(1))]}]{path[found.end() :]}"
+                path = f"{rows}[{kept[int(found.group(1))]}]{path[found.end() :]}"
         return path
 
-    def _leave_out(self, holder: Any, name: str, path: str, fresh: Mapping[str, Any]) -> None:
+    def leave_out(self, holder: Any, name: str, path: str, fresh: Mapping[str, Any]) -> list[Any]:
+        """Take the fresh rows out of `holder[name]`, which stands at `path`; gives the rows that stay."""
         rows = holder.get(name) if isinstance(holder, dict) else None
         if not isinstance(rows, list):
-            return
+            return []
         kept = [number for number, row in enumerate(rows) if not _is_fresh(row, fresh)]
         if len(kept) < len(rows):
             self.left_out += len(rows) - len(kept)
             self._kept[path] = kept
             holder[name] = [rows[number] for number in kept]
+        return holder[name]
+
+    def leave_out_of(self, table: Table, holder: Any, above: str = "") -> None:
+        """Take the fresh rows out of a table and of the tables inside its rows."""
+        *parents, last = table.path.split(".")
+        for parent in parents:
+            holder = holder.get(parent) if isinstance(holder, dict) else None
+        path = f"{above}{table.path}"
+        for number, row in enumerate(self.leave_out(holder, last, path, blank_row(table))):
+            for inner in table.tables:
+                self.leave_out_of(inner, row, f"{path}[{number}].")
+
+    def leave_out_names(self, holder: Any, name: str) -> None:
+        """Take the names that were added and not filled in out of a mapping."""
+        named = holder.get(name) if isinstance(holder, dict) else None
+        if isinstance(named, dict):
+            fresh = [key for key, value in named.items() if value == "" and _ADDED_NAME.match(key)]
+            self.left_out += len(fresh)
+            holder[name] = {key: value for key, value in named.items() if key not in fresh}
 
 
 def _is_fresh(row: Any, blank: Mapping[str, Any]) -> bool:
@@ -62,17 +93,18 @@ def _is_fresh(row: Any, blank: Mapping[str, Any]) -> bool:
 def without_fresh_rows(content: Mapping[str, Any]) -> Filled:
     """A copy of a draft without the rows of tables, citations and symbols that nobody has touched yet."""
     filled = Filled(copy.deepcopy(dict(content)))
+    seen: set[str] = set()
     for table in (table for section in SECTIONS for table in section.tables):
-        *parents, last = table.path.split(".")
-        holder = filled.document.get(parents[0]) if parents else filled.document
-        filled._leave_out(holder, last, table.path, blank_row(table))
+        if table.named:
+            *parents, last = table.path.split(".")
+            filled.leave_out_names(filled.document.get(parents[0]) if parents else filled.document, last)
+        elif table.path not in seen:
+            seen.add(table.path)
+            filled.leave_out_of(table, filled.document)
     choices = filled.document.get("choices")
     for number, choice in enumerate(choices if isinstance(choices, list) else []):
-        filled._leave_out(choice, "citations", f"choices[{number}].citations", _FRESH_CITATION)
-        filled._leave_out(choice, "acknowledged", f"choices[{number}].acknowledged", BLANK_ACKNOWLEDGED)
-    symbols = filled.document.get("symbols")
-    if isinstance(symbols, dict):
-        fresh = [name for name, value in symbols.items() if value == "" and _ADDED_SYMBOL.match(name)]
-        filled.left_out += len(fresh)
-        filled.document["symbols"] = {name: value for name, value in symbols.items() if name not in fresh}
+        above = f"choices[{number}]."
+        filled.leave_out(choice, "citations", f"{above}citations", _FRESH_CITATION)
+        filled.leave_out(choice, "acknowledged", f"{above}acknowledged", _FRESH_ACKNOWLEDGED)
+        filled.leave_out_of(BANDS, choice, above)
     return filled

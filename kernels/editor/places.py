@@ -6,15 +6,51 @@ from typing import Any
 
 from django.urls import reverse
 
-from kernels.editor.layout import anchor_of
+from kernels.editor.layout import SECTIONS, anchor_of, every_table
 
-SECTION_OF = {"smem": "smem", "sems": "sems", "roles": "roles", "granularity": "granularity", "choices": "choices"}
-SECTION_OF |= {"anchors": "anchors", "open_questions": "anchors"}
+SECTION_OF = {part: section.slug for section in SECTIONS for part in section.covers}
+NAMED = ("symbols", "wiring.placeholders")
+_INDEX = re.compile(r"\[\d+\]")
+_LABELS = {
+    **{i.name: i.label for section in SECTIONS for i in section.inputs},
+    **{
+        f"{path}.{i.name}": i.label
+        for section in SECTIONS
+        for path, table in every_table(section.tables)
+        for i in table.all_inputs
+    },
+    **{path: table.row for section in SECTIONS for path, table in every_table(section.tables)},
+}
 
 
 def section_of_path(path: str) -> str:
     """The editor section that holds a path of the document."""
-    return SECTION_OF.get(re.split(r"[.\[]", path, maxsplit=1)[0], "overview")
+    plain = _INDEX.sub("", path)
+    while plain and plain not in SECTION_OF:
+        plain = plain.rpartition(".")[0]
+    return SECTION_OF.get(plain, "overview")
+
+
+def form_path(path: str, document: Mapping[str, Any]) -> str:
+    """The field of the form for a path of the document: symbols.STAGES -> symbols[0].value."""
+    for part in NAMED:
+        name = path.removeprefix(f"{part}.")
+        held: Any = document
+        for step in part.split("."):
+            held = held.get(step) if isinstance(held, Mapping) else None
+        if name != path and isinstance(held, Mapping) and name in held:
+            return f"{part}[{list(held).index(name)}].value"
+    return path
+
+
+def label_of(path: str) -> str:
+    """A field in the words of its form: smem.regions[2].size_bytes -> "size (B), region 3"."""
+    plain = _INDEX.sub("", path)
+    label = _LABELS.get(plain, plain.rpartition(".")[2].replace("_", " "))
+    if path.endswith("]"):
+        return f"{label} {int(path[path.rindex('[') + 1 : -1]) + 1}"
+    parent, _, _ = path.rpartition(".")
+    return f"{label}, {label_of(parent)}" if "[" in parent else label
 
 
 def field_url(code: str, path: str, document: Mapping[str, Any]) -> str:
@@ -25,4 +61,5 @@ def field_url(code: str, path: str, document: Mapping[str, Any]) -> str:
         if choice_id:
             url = reverse("kernels:spec_edit_choice", args=[code, choice_id])
             return f"{url}#f-{anchor_of(found.group(2))}"
-    return f"{reverse('kernels:spec_edit', args=[code, section_of_path(path)])}#f-{anchor_of(path)}"
+    anchor = anchor_of(form_path(path, document))
+    return f"{reverse('kernels:spec_edit', args=[code, section_of_path(path)])}#f-{anchor}"

@@ -284,6 +284,7 @@ function focusTarget() {
   while (id && !document.getElementById(id)) id = id.slice(0, Math.max(0, id.lastIndexOf("-")));
   const node = id && document.getElementById(id);
   if (!node) return;
+  for (let fold = node.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
   const controls = "input:not([type=hidden]), select, textarea";
   const field = node.matches(controls) ? node : (node.closest("[data-edit-row]") ?? node).querySelector(controls);
   (field ?? node).scrollIntoView({ block: "center" });

@@ -9,6 +9,7 @@ from kernels.editor.fresh import without_fresh_rows
 from kernels.models import SpecDraft, Submission
 from tests import factories as f
 from tests.rules.spec_examples import grouped_gemm_spec
+from v2kb.rules.spec_document import empty_row
 
 pytestmark = pytest.mark.django_db
 
@@ -17,7 +18,7 @@ TABLES = (
     ("smem", "smem.regions", "name", "RING"),
     ("sems", "sems.rows", "name", "full"),
     ("granularity", "granularity", "task", "tail"),
-    ("anchors", "open_questions", "text", "Which grid?"),
+    ("questions", "open_questions", "text", "Which grid?"),
 )
 
 
@@ -82,9 +83,7 @@ def test_a_new_symbol_is_neutral_until_it_has_a_name_of_its_own(edit):
 def test_findings_of_the_rows_after_a_fresh_one_stay_with_their_rows():
     document = grouped_gemm_spec()
     regions = document["smem"]["regions"]
-    blank = dict.fromkeys(regions[0], "") | {
-        "page_count": "-1", "release_step": "0", "can_pack": False, "contiguous": True, "tma_dst": False
-    }  # fmt: skip
+    blank = empty_row("smem.regions")
     document["smem"]["regions"] = [regions[0], blank, *regions[1:]]
     before = copy.deepcopy(document)
     filled = without_fresh_rows(document)

@@ -1,5 +1,6 @@
 """Template context that every page needs."""
 
+from functools import cache
 from typing import Any
 
 from django.conf import settings
@@ -18,10 +19,18 @@ def turns_of(user: Any) -> list[dict[str, Any]]:
 
 
 def frame(request: HttpRequest) -> dict[str, Any]:
-    """Roles of the signed-in user, what waits for them, and whether the site is in debug mode."""
+    """Roles of the signed-in user, what waits for them, and whether the site is in debug mode.
+
+    What waits is looked up when a template asks for it: a part of a page does not.
+    """
     user = getattr(request, "user", None)
     if user is None or not user.is_authenticated:
         return {"my_roles": frozenset(), "turn_count": 0, "debug_site": settings.DEBUG}
     actor = actor_from_request(request)
-    turns = turns_of(user)
-    return {"my_roles": actor.roles, "turns": turns, "turn_count": len(turns), "debug_site": settings.DEBUG}
+    turns = cache(lambda: turns_of(user))
+    return {
+        "my_roles": actor.roles,
+        "turns": turns,
+        "turn_count": lambda: len(turns()),
+        "debug_site": settings.DEBUG,
+    }

@@ -86,6 +86,8 @@ class SignInMiddleware:
         if name in OPEN_NAMES:
             return self.get_response(request)
         if not request.user.is_authenticated:
+            if request.htmx and request.method not in ("GET", "HEAD"):
+                return self._signed_out(request)  # leaving the page would lose what was typed
             if request.htmx:
                 response = HttpResponse(status=204)
                 response["HX-Redirect"] = f"{reverse('login')}?next={request.htmx.current_url_abs_path or '/'}"
@@ -94,6 +96,16 @@ class SignInMiddleware:
         if request.user.must_change_password and name not in ("password_change", "password_change_done"):
             return redirect("password_change")
         return self.get_response(request)
+
+    @staticmethod
+    def _signed_out(request: HttpRequest) -> HttpResponse:
+        refusal = Refusal(
+            "core.signed_out",
+            "You are signed out; nothing was stored.",
+            fix="What you typed is still on the page. Sign in in another tab, then send it again.",
+            status=401,
+        )
+        return render(request, "htmx/problem.html", {"refusal": refusal}, status=refusal.status)
 
     @staticmethod
     def _must_change_password(request: HttpRequest) -> bool:

@@ -1,0 +1,134 @@
+"""Semaphores in either form, and the barrier ledger: the same rows by what the protocol asks of them."""
+
+from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word, yes_no
+from v2kb.rules.spec_fields import (
+    ARRIVAL_KINDS,
+    ARRIVERS,
+    ARRIVES,
+    DATA_PATHS,
+    HANDSHAKES,
+    PARITY_WAITS,
+    PUBLICATIONS,
+    REINIT_OWNERS,
+    TAGS,
+)
+
+_ORDINAL, _SLOTS = size("ordinal", "from ordinal"), size("slots", "slots")
+_NAME = Input("name", "name", short=True)
+_COUNT = size("count", "arrivals")
+_KIND = word("kind", "arrival", ARRIVAL_KINDS)
+_PRODUCER = Input("producer", "producer", short=True, suggest="role-list")
+_CONSUMER = Input("consumer", "consumer", short=True, suggest="role-list")
+_MEANING = Input("meaning", "meaning")
+_OWNER = word("reinit_owner", "re-init owner", REINIT_OWNERS)
+_PROTOCOL = (
+    word("arrivers", "arrivers", tuple(ARRIVERS)),
+    word("arrives", "arrives when", ARRIVES),
+    word("data", "data path", DATA_PATHS),
+    size("tx_bytes", "expected bytes"),
+    Input("storage", "storage region", short=True),
+    Input("pair", "pair", short=True),
+    word("first_phase", "first phase", ("0", "1")),
+)
+_PROOFS = (
+    word("publication", "publication", PUBLICATIONS, "For cp.async data that tcgen05 reads."),
+    yes_no("waited_at_start", "waited at task start"),
+    Input("reinit_order", "why the re-init comes first"),
+    Input("proof", "proof", help="Why a tail barrier needs no owner."),
+    Input("releases", "releases", help="The resource that it hands back."),
+)
+
+SEMS = Table(
+    "sems.rows",
+    "Semaphores",
+    "row",
+    (_ORDINAL, _SLOTS, _NAME, _COUNT, _PRODUCER, _CONSUMER, _MEANING, _KIND, _OWNER),
+    "A row may stand for several consecutive semaphores: slots STAGES, for example.",
+    more=(*_PROTOCOL, *_PROOFS),
+    more_title="Protocol",
+    ordinals=True,
+    when=("sems.form", "rows"),
+)
+LEDGER_ROWS = Table(
+    "sems.rows",
+    "Barrier ledger",
+    "row",
+    (_NAME, _OWNER, *_PROTOCOL),
+    "The semaphore rows by what the protocol asks. A change here shows under Semaphores, and the other way round.",
+    more=(*_PROOFS, _ORDINAL, _SLOTS, _COUNT, _KIND, _PRODUCER, _CONSUMER, _MEANING),
+    more_title="Publication, proofs, ordinals, roles",
+    when=("sems.form", "rows"),
+)
+CHANNELS = Table(
+    "sems.channels",
+    "Channels",
+    "channel",
+    (
+        _NAME,
+        size("depth", "depth"),
+        _PRODUCER,
+        word("producer_kind", "its arrival", ARRIVAL_KINDS),
+        _CONSUMER,
+        word("consumer_kind", "its arrival", ARRIVAL_KINDS),
+        size("full_base", "full from"),
+        size("empty_base", "empty from"),
+    ),
+    "A channel is a ring: the producer fills a slot, the consumer hands it back.",
+    more=(
+        size("full_arrivals", "Arrivals, full"),
+        size("empty_arrivals", "Arrivals, empty"),
+        Input("storage", "Storage region", short=True),
+        Input("shares_empty_with", "Shares empty with", short=True),
+        word("reinit_full_by", "Re-init of full by", REINIT_OWNERS),
+        word("reinit_empty_by", "Re-init of empty by", REINIT_OWNERS),
+        Input("meaning", "Meaning"),
+    ),
+    more_title="Arrivals, storage, re-init",
+    when=("sems.form", "channels"),
+)
+ONE_SHOTS = Table(
+    "sems.one_shots",
+    "One-shots",
+    "one-shot",
+    (
+        _NAME,
+        size("ordinal", "ordinal"),
+        size("arrivals", "arrivals"),
+        _PRODUCER,
+        _CONSUMER,
+        _KIND,
+        word("reinit_by", "re-init by", REINIT_OWNERS),
+        _MEANING,
+    ),
+    "Barriers that are used once in a task.",
+    when=("sems.form", "channels"),
+)
+SEM_SECTION = Section(
+    "sems",
+    "Semaphores",
+    "At most 31 operation semaphores, ordinals from 0 without a gap.",
+    (Fields((size("sems.num_op_sems", "Number of semaphores"),)), SEMS, CHANNELS, ONE_SHOTS),
+    ("sems",),
+)
+LEDGER = Section(
+    "ledger",
+    "Barrier ledger",
+    "Who arrives, when, with which data, and who re-arms each barrier.",
+    (
+        LEDGER_ROWS,
+        Fields(
+            (
+                word("sems.protocol.handshake", "Handshake between roles", HANDSHAKES),
+                word("sems.protocol.tags", "Tags of flags", TAGS, "Only for tag flags."),
+                word("sems.protocol.parity_wait", "Parity waits", PARITY_WAITS),
+                yes_no("sems.protocol.reinit_fenced", "Every re-init block ends with a fence"),
+                yes_no("sems.protocol.tail_before_publish", "Tail barriers are re-armed before the publish"),
+                yes_no("sems.protocol.exit_snapshot", "Loop-exit values are taken before the arrival"),
+            ),
+            "Protocol",
+            "Answers that concern all barriers.",
+            3,
+        ),
+    ),
+    ("sems.protocol",),
+)

@@ -1,0 +1,162 @@
+"""What a page of the editor shows: its fields with the findings beside them, the panel, the list of sections."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import QueryDict
+from django.urls import reverse
+
+from evidence.models import Lever
+from kernels.editor.cells import Cells, choice_parts, posted_form, section_parts
+from kernels.editor.citations import citation_target
+from kernels.editor.forms import complete, read_choice, read_section
+from kernels.editor.fresh import Filled, without_fresh_rows
+from kernels.editor.layout import BY_SLUG, GROUPS, anchor_of, audit_to_begin_with
+from kernels.editor.places import field_url, form_path, section_of_path
+from kernels.models import Anchor, Op, Spec
+from kernels.selectors.checks import checks_document, report_of, sem_picture, smem_picture
+from kernels.selectors.gate import gate_preview
+from kernels.services.specs import pin_citations
+from v2kb.rules.spec_fields import ROLES
+
+FINISH = "finish"
+# The gate reads choices, ops and anchors: on other pages its answer can't change while one types.
+GATED = ("overview", "choices", "anchors", FINISH)
+SEVERITIES = (("error", "Errors"), ("missing", "Missing"), ("warning", "Warnings"), ("info", "Notes"))
+_OF = {"E": "error", "W": "warning", "I": "info"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the editor: a section, or one choice of the section of choices, or the last page."""
+
+    slug: str
+    choice_id: str = ""
+
+    def index(self, document: Mapping[str, Any]) -> int | None:
+        """Which choice of the document the page is about; None where it has no such choice."""
+        for number, choice in enumerate(document["choices"]):
+            if isinstance(choice, dict) and choice.get("id") == self.choice_id:
+                return number
+        return None
+
+    def read(self, data: QueryDict, content: Mapping[str, Any], action: str = "save") -> dict[str, Any]:
+        """The draft with what was posted for this page, after the action of the pressed button."""
+        if not self.choice_id:
+            return read_section(BY_SLUG[self.slug], data, content, action)
+        document = complete(content)
+        index = self.index(document)
+        if index is not None:
+            document["choices"][index] = read_choice(data, document["choices"][index], action)
+        return document
+
+    def parts(self, document: Mapping[str, Any], cells: Cells) -> dict[str, Any]:
+        """The fields and tables of the page by name."""
+        if self.choice_id:
+            return choice_parts(cells, document["choices"][self.index(document)])
+        if self.slug not in BY_SLUG:
+            return {}
+        if self.slug == "audit" and not document["self_audit"]:
+            document = {**document, "self_audit": audit_to_begin_with()}
+        return {"parts": section_parts(cells, BY_SLUG[self.slug], document)}
+
+    def cells(self, document: Mapping[str, Any]) -> Cells:
+        return Cells(f"choices[{self.index(document)}]." if self.choice_id else "")
+
+    def form_of(self, content: Mapping[str, Any]) -> str:
+        """What the page's form would post for a draft if nothing were changed."""
+        document = complete(content)
+        if self.choice_id and self.index(document) is None:
+            return ""
+        parts = self.parts(document, self.cells(document))
+        return posted_form(list(parts["parts"] if "parts" in parts else parts.values()))
+
+    @property
+    def gated(self) -> bool:
+        """True where typing may change what the gate says."""
+        return bool(self.choice_id) or self.slug in GATED
+
+
+def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> dict[str, Any]:
+    """What the rules, and with `gate` the gate too, say of a draft: for the panel, the sections and the pictures."""
+    filled = Filled(document) if page.slug == FINISH else without_fresh_rows(document)
+    pinned = pin_citations(filled.document)
+    checks = checks_document(report_of(pinned))
+    findings = [_placed(finding, filled, spec, page, document) for finding in checks["findings"]]
+    context: dict[str, Any] = {
+        "checks": checks["summary"],
+        "findings": findings,
+        "severities": [
+            {"slug": slug, "title": title, "findings": found}
+            for slug, title in SEVERITIES
+            if (found := [finding for finding in findings if finding["level"] == slug])
+        ],
+        "groups": _groups(spec, page, findings),
+        "fresh_rows": filled.left_out,
+    }
+    if page.slug in ("smem", "sems"):
+        context["picture"] = smem_picture(pinned) if page.slug == "smem" else sem_picture(pinned)
+    if gate:
+        result = gate_preview(spec, pinned)
+        lines = [(line, field_url(spec.code, filled.place(line.field), document)) for line in result.blocking_lines]
+        context |= {"gate": result, "gate_lines": [{"line": line, "url": url} for line, url in lines]}
+    return context
+
+
+def _placed(
+    finding: dict[str, Any], filled: Filled, spec: Spec, page: Page, document: dict[str, Any]
+) -> dict[str, Any]:
+    """A finding with its level, its place in the form, and where that is."""
+    path = filled.place(finding["path"])
+    place = form_path(path, document)
+    level = "missing" if finding["kind"] == "missing_input" else _OF[finding["severity"]]
+    here = place.removeprefix(page.cells(document).prefix)
+    url = field_url(spec.code, path, document)
+    return {**finding, "path": path, "place": place, "level": level, "url": url, "anchor": anchor_of(here)}
+
+
+def _groups(spec: Spec, page: Page, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The sections in their groups, each with how many findings it has and whether any blocks."""
+    by_section: dict[str, list[str]] = {}
+    for finding in findings:
+        if finding["level"] != "info":
+            by_section.setdefault(section_of_path(finding["path"]), []).append(finding["level"])
+    return [
+        {
+            "title": title,
+            "sections": [
+                {
+                    "title": section.title,
+                    "url": reverse("kernels:spec_edit", args=[spec.code, section.slug]),
+                    "here": page.slug == section.slug,
+                    "count": len(by_section.get(section.slug, ())),
+                    "blocks": any(level != "warning" for level in by_section.get(section.slug, ())),
+                }
+                for section in sections
+            ],
+        }
+        for title, sections in GROUPS
+    ]
+
+
+def fields_of(page: Page, document: dict[str, Any], findings: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The fields and tables of a page, each with what the rules say there, and the words that they suggest."""
+    cells = page.cells(document)
+    parts = page.parts(document, cells)
+    cells.say(findings)
+    context: dict[str, Any] = {**parts, "section": BY_SLUG.get(page.slug), "roles": ROLES}
+    if page.choice_id:
+        context["choice"] = document["choices"][page.index(document)]
+        context["levers"] = Lever.objects.filter(archived_at__isnull=True).values_list("slug", "name")
+    elif page.slug == "choices":
+        context["choice_rows"] = [
+            {"choice": choice, "targets": [citation_target(c) for c in choice.get("citations") or []]}
+            for choice in document["choices"]
+            if isinstance(choice, dict) and choice.get("id")
+        ]
+    elif page.slug == "overview":
+        context["op_slugs"] = Op.objects.filter(archived_at__isnull=True).values_list("slug", flat=True)
+    if page.choice_id or page.slug == "anchors":
+        context["anchor_names"] = Anchor.objects.values_list("name", flat=True)
+    return context
