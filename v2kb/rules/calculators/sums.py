@@ -1,85 +1,28 @@
-"""Small sums of a design, without a spec: trips of warps, the achievable floor, task counts, tensor-memory columns.
+"""Trips of warps, the achievable floor, task counts and columns of tensor memory."""
 
-Each takes what a person typed (`given`: fields of text, `symbols` a mapping of names to formulas) and returns plain
-values: `result` (None where something is missing) and `problems`, each with a code, a field, a message and a fix.
-None of them raises for values that JSON can hold. `v2kb.rules.smem_calculator` has the planner.
-"""
-
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
 from v2kb.rules import document_shape as shape
-from v2kb.rules.expressions import ExpressionError, evaluate_whole
+from v2kb.rules.calculators.entry import MAX_NUMBER, MISSING, TOO_LARGE, TOO_SMALL, UNREADABLE, Entry
 from v2kb.rules.numbers import read_decimal
-from v2kb.rules.problem import Problem
-from v2kb.rules.spec_fields import MAX_SYMBOLS
-from v2kb.rules.spec_view import symbol_table
 from v2kb.rules.tmem import COLUMNS, TmemObject, layout, valid_allocation
 from v2kb.rules.tmem_rules import draw_layout
 from v2kb.rules.wave_quant import FIELDS as WAVE_FIELDS
 from v2kb.rules.wave_quant import MAY_WIN, TIE, wave_quant
 
-MALFORMED, MISSING, UNREADABLE, TOO_SMALL, TOO_LARGE, REVERSED, PEAK = (
-    "malformed",
-    "missing",
-    "unreadable",
-    "too_small",
-    "too_large",
-    "reversed",
-    "peak_bandwidth",
-)
+REVERSED, PEAK = "reversed", "peak_bandwidth"
 BANDWIDTH_LOW_TB_S, BANDWIDTH_HIGH_TB_S = "2.0", "3.4"
 BANDWIDTH_SOURCE = "ffn_item1_spec section 0; m1-decode-evidence section 4 (achievable, never the theoretical peak)"
 PEAK_TB_S = Decimal(8)
 BYTES_OF = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
-MAX_BYTES = 10**18
-
-SYMBOLS = shape.named(
-    r"[A-Za-z_][A-Za-z0-9_]{0,63}", shape.formula(), MAX_SYMBOLS, "Name symbols such as STAGES or W13_N."
-)
-_NAME = shape.text(100)
-TMEM_ROW = {"name": _NAME, "slots": shape.formula(blank="1"), "columns": shape.formula(), "start": shape.formula()}
-
-
-class Entry:
-    """What was typed into one calculator, read field by field; collects problems with their codes."""
-
-    def __init__(self, given: Any, fields: Mapping[str, shape.Shape]) -> None:
-        found: list[Problem] = []
-        self.values = shape.record({**fields, "symbols": SYMBOLS})(given, "", found)
-        self.problems: list[dict[str, str]] = []
-        for problem in found:
-            self.add(MALFORMED, problem.field, problem.message, problem.fix)
-        self.symbols = symbol_table(self.values["symbols"])
-        for name, error in self.symbols.problems.items():
-            self.add(UNREADABLE, f"symbols.{name}", error.message, error.fix)
-
-    def add(self, code: str, field: str, message: str, fix: str) -> None:
-        """Note one problem."""
-        self.problems.append({"code": code, "field": field, "message": message, "fix": fix})
-
-    def whole(self, field: str, text: str, least: int | None = 1, most: int = MAX_BYTES) -> int | None:
-        """Return the whole number of a formula between `least` (None: any) and `most`, or None after a problem."""
-        if not text:
-            self.add(MISSING, field, "Nothing is given here.", "Write a number or a formula.")
-            return None
-        try:
-            value = evaluate_whole(text, self.symbols)
-        except ExpressionError as error:
-            self.add(UNREADABLE, field, f"{text} has no value: {error.message}", error.fix)
-            return None
-        if least is not None and value < least:
-            self.add(TOO_SMALL, field, f"{value:,} is too small.", f"Write {least:,} or more.")
-            return None
-        if value > most:
-            self.add(TOO_LARGE, field, "The number is too large.", f"Write {most:,} or less.")
-            return None
-        return value
-
-    def answer(self, result: Mapping[str, Any] | None) -> dict[str, Any]:
-        """Return the calculator's answer."""
-        return {"result": None if result is None else dict(result), "problems": self.problems}
+TMEM_ROW = {
+    "name": shape.text(100),
+    "slots": shape.formula(blank="1"),
+    "columns": shape.formula(),
+    "start": shape.formula(),
+}
 
 
 def wave_quantisation(given: Any) -> dict[str, Any]:
@@ -111,7 +54,8 @@ def achievable_floor(given: Any) -> dict[str, Any]:
 
     `bytes` is a formula, or a number with a unit (31.5 MB; MiB is 2**20). Bandwidths are in TB/s (10**12 bytes a
     second) and default to the band measured for M=1 weight streams. `result` has bytes, the band, low_us and high_us as
-    decimal text, the source of the band and a message. Both are lower bounds, not predictions.
+    decimal text, the source of the band and a message. Both are lower bounds, not predictions. A band that reaches the
+    theoretical peak is a problem too (R69), beside the result.
     """
     text = shape.text(400)
     entry = Entry(given, {"bytes": text, "low_tb_s": shape.decimal(), "high_tb_s": shape.decimal()})
@@ -145,7 +89,7 @@ def _bytes(entry: Entry, text: str) -> int | None:
     if unit in BYTES_OF and amount:
         number = read_decimal(amount.strip())
         if number is not None:
-            if not 0 < number <= MAX_BYTES:
+            if not 0 < number <= MAX_NUMBER:
                 entry.add(TOO_SMALL, "bytes", f"{text} is out of range.", "Write a positive amount, such as 31.5 MB.")
                 return None
             return int(Decimal(number) * BYTES_OF[unit])
@@ -174,7 +118,7 @@ def _rounded(value: Decimal) -> str:
 def task_count(given: Any) -> dict[str, Any]:
     """Return the number of tasks that `num_tasks` gives (rule R40), compared with `listed` where that is given.
 
-    `result` has tasks, exact (the value before it had to be whole), listed (None where blank), agrees and a message.
+    `result` has tasks, listed (None where blank), agrees and a message.
     """
     entry = Entry(given, {"num_tasks": shape.formula(), "listed": shape.formula()})
     text = entry.values["num_tasks"]
@@ -226,11 +170,3 @@ def _tmem_object(entry: Entry, path: str, row: Mapping[str, str], index: int) ->
     if slots is None or columns is None:
         return None
     return TmemObject(row["name"] or f"Object {index + 1}", slots, columns, start)
-
-
-CALCULATORS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "wave-quantisation": wave_quantisation,
-    "achievable-floor": achievable_floor,
-    "task-count": task_count,
-    "tmem-columns": tmem_columns,
-}
