@@ -416,7 +416,9 @@ PATHS = [
     "smem", "smem__regions", "smem__regions__0", "smem__regions__0__size_bytes", "smem__regions__8__page_count",
     "smem__queue", "sems", "sems__rows__1", "sems__rows__1__slots", "sems__num_op_sems", "symbols", "symbols__STAGES",
     "granularity", "granularity__0", "granularity__0__num_tasks", "choices", "choices__0", "choices__0__wave_quant",
-    "choices__0__scope", "choices__0__citations", "engine", "ops", "title",
+    "choices__0__scope", "choices__0__citations", "choices__0__prediction", "engine", "engine__routing", "ops", "title",
+    "measurement", "measurement__body_us", "measurement__targets", "scale_packs", "wiring", "wiring__tasks__0",
+    "wiring__tasks__0__graph_tuple", "wiring__placeholders", "open_questions", "reviews__rows", "amendments",
 ]  # fmt: skip
 
 
