@@ -243,7 +243,10 @@ def test_r31_rings_and_phases(row, cells, path, said):
 
 
 def test_r31_the_first_phase_is_asked_of_rings():
-    assert paths(found(with_row(MMA, first_phase=""), "R31", "missing_input")) == {"sems.rows[2].first_phase"}
+    doc = with_row(MMA, with_row(EPILOGUE, first_phase=""), first_phase="")
+    (finding,) = found(doc, "R31", "missing_input")
+    assert finding.path == "sems.rows[2].first_phase"
+    assert finding.message == "It isn't said which phase is waited first: mma, epilogue."
     assert found(with_row(TMEM_READY, first_phase=""), "R31", "missing_input") == []
 
 
@@ -280,6 +283,15 @@ def test_r37_exit_values():
     (finding,) = found(with_answer("exit_snapshot", "no"), "R37")
     assert (finding.path, finding.severity) == ("sems.protocol.exit_snapshot", "W")
     assert paths(found(with_answer("exit_snapshot", ""), "R37", "missing_input")) == {finding.path}
+
+
+def test_r37_fixed_loops_read_no_value():
+    asked = with_answer("exit_snapshot", "")
+    fixed = changed(asked, granularity__2__iterations="34")
+    assert spec_report(fixed).states["R37"] == "not_applicable"
+    assert found(with_answer("exit_snapshot", "no", fixed), "R37")
+    unknown = changed(fixed, granularity__0__iterations="")
+    assert found(unknown, "R37", "missing_input")
 
 
 def consumer_only(**protocol):

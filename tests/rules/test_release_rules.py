@@ -101,9 +101,13 @@ def test_r34_every_path_of_every_role_has_both_cells(role, cell):
     assert finding.path == f"roles.rows[{role}].{cell}"
 
 
-def test_r34_two_blanks_of_one_path_are_one_finding():
-    (finding,) = found(with_role(CONSUMER, inactive_pages="", inactive_handshake=""), "R34", "missing_input")
-    assert finding.message == ("The consumer role doesn't say what it does with pages and barriers when inactive.")
+def test_r34_all_that_a_role_leaves_open_is_one_finding():
+    blank = with_role(CONSUMER, pages="", bounds_fail_pages="", inactive_pages="", inactive_handshake="")
+    (finding,) = found(blank, "R34", "missing_input")
+    assert finding.message == (
+        "The consumer role doesn't say what it does with pages on the normal path, out of bounds and when inactive; "
+        "barriers when inactive."
+    )
 
 
 def test_r34_an_empty_body_needs_no_cells():
@@ -179,9 +183,11 @@ def test_role_matrix_shows_what_the_rule_finds():
     assert [cell["state"] for cell in drawn["loader"]["cells"]] == ["filled", "blank", "filled"]
     assert [cell["state"] for cell in drawn["storer"]["cells"]] == ["no_row"] * 3
     assert drawn["storer"]["index"] is None
+    assert drawn["loader"]["cells"][1]["asked"] == ["barriers"]
     shown = [message for line in drawn.values() for cell in line["cells"] for message in cell["messages"]]
     reported = [f.message for kind in ("violation", "missing_input") for f in found(doc, "R34", kind)]
-    assert sorted(shown) == sorted(reported)
+    asked = "The loader role doesn't say what it does with barriers out of bounds."
+    assert sorted([*shown, asked]) == sorted(reported)
     always = changed(doc, granularity__0__can_be_inactive="no")
     assert role_matrix(always)["roles"][CONSUMER]["cells"][2]["state"] == "not_applicable"
 

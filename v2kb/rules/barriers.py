@@ -28,7 +28,6 @@ _BLANKS = {
     "data": "how the data that it announces gets there (none is an answer)",
     "publication": "how cp.async data is published to tcgen05",
     "reinit_order": "why its re-initialisation comes before the first arrival",
-    "first_phase": "which phase its waiter starts with",
     "waited_at_start": "whether it is waited while the task starts",
     "storage": "which region its bytes land in",
 }

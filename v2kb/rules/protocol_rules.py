@@ -1,6 +1,7 @@
 """Rules R36 to R38: what waiting relies on, in answers that concern all barriers of a spec."""
 
 from v2kb.rules.barriers import NO_FAMILY, arriver, has_barriers, need_answer, waiter, without_barriers
+from v2kb.rules.granularity import Iterations, iterations
 from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import SpecView
 
@@ -30,11 +31,14 @@ def r36(view: SpecView, report: Reporter, context: Context) -> None:
     severity=WARNING,
     title="Values that decide a loop's exit",
     source="house-style section 3 (race 3)",
-    formula="a value that decides the exit is read before the barrier is arrived",
-    inputs=("sems.protocol.exit_snapshot",),
+    formula="where iterations vary, the value that decides the exit is read before the barrier is arrived",
+    inputs=("sems.protocol.exit_snapshot", "granularity[].iterations"),
 )
 def r37(view: SpecView, report: Reporter, context: Context) -> None:
     if not has_barriers(view, report):
+        return
+    if _fixed_loops(view) and not view.doc["sems"]["protocol"]["exit_snapshot"]:
+        report.skip("All loops have a fixed number of iterations.")
         return
     question = "It isn't said whether values that decide a loop's exit are read before the barrier is arrived."
     if need_answer(view, report, "exit_snapshot", question) == "no":
@@ -44,6 +48,12 @@ def r37(view: SpecView, report: Reporter, context: Context) -> None:
             "may have changed it, and a straggler leaves one iteration early.",
             "Read it into a register before arriving.",
         )
+
+
+def _fixed_loops(view: SpecView) -> bool:
+    """True when each task's number of iterations is known and the same in every run."""
+    counts = [iterations(view, row) for row in view.tasks]
+    return bool(counts) and all(isinstance(count, Iterations) and count.by_active is None for count in counts)
 
 
 @spec_rule(

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 
-from v2kb.rules.barriers import arriver, has_barriers, need_word, waiter
+from v2kb.rules.barriers import arriver, has_barriers, waiter
 from v2kb.rules.channels import is_full
 from v2kb.rules.rule_registry import ERROR, Context, Reporter, Rule, spec_rule
-from v2kb.rules.spec_view import Row, SpecView
+from v2kb.rules.spec_view import Missing, Row, SpecView
 
 
 @spec_rule(
@@ -35,6 +35,15 @@ def r31(view: SpecView, report: Reporter, context: Context) -> None:
             pair = by_name[pair_name]
             _check_pair(report, row, pair, by_name)
             _check_phase(report, row, pair)
+    _ask_phases(report, [row for row in view.sems if row.source["pair"] in by_name and not row.source["first_phase"]])
+
+
+def _ask_phases(report: Reporter, rows: list[Row]) -> None:
+    """One finding for all edges that don't say with which phase their waiter starts."""
+    if rows:
+        names = ", ".join(row.label() for row in rows)
+        message = f"It isn't said which phase is waited first: {names}."
+        report.missing(Missing(rows[0].cell("first_phase"), message, "Write 0 for who reads, 1 for who fills."))
 
 
 def _check_single(report: Reporter, row: Row, named: bool) -> None:
@@ -86,7 +95,7 @@ def _check_pair(report: Reporter, row: Row, pair: Row, by_name: Mapping[str, Row
 
 
 def _check_phase(report: Reporter, row: Row, pair: Row) -> None:
-    phase = need_word(report, row, "first_phase")
+    phase = row.source["first_phase"]
     if not phase or not pair.source["first_phase"]:
         return
     full = is_full(row.source, pair.source)

@@ -1,7 +1,7 @@
 """Rule R34 and its picture: what each role does with pages and barriers on each path of a task."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from v2kb.rules.barriers import has_roles
@@ -35,10 +35,11 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One role on one path: its state and what is wrong with it."""
+    """One role on one path: its state, fields without an answer (-> what they are about), what else is wrong."""
 
     path: str
     state: str
+    blanks: Mapping[str, str] = field(default_factory=dict)
     issues: tuple[Issue, ...] = ()
 
 
@@ -63,19 +64,22 @@ def _line(view: SpecView, role: str, index: int | None) -> RoleLine:
         fix = "Add a row for the role; mark its body as empty where it does nothing."
         issue = Issue(TABLE, f"The {role} role has no row.", fix, missing=True)
         first, *others = PATHS
-        return RoleLine(role, None, (Cell(first, NO_ROW, (issue,)), *(Cell(path, NO_ROW) for path in others)))
+        cells = (Cell(first, NO_ROW, issues=(issue,)), *(Cell(path, NO_ROW) for path in others))
+        return RoleLine(role, None, cells)
     return RoleLine(role, index, tuple(_cell(view, role, index, path) for path in PATHS))
 
 
 def _cell(view: SpecView, role: str, index: int, path: str) -> Cell:
     row = view.doc["roles"]["rows"][index]
     if row["empty"]:
-        return Cell(path, EMPTY_BODY, tuple(_empty_owner(view, role, index)) if path == "normal" else ())
+        return Cell(path, EMPTY_BODY, issues=tuple(_empty_owner(view, role, index)) if path == "normal" else ())
     if path == "inactive" and never_inactive(view):
         return Cell(path, NOT_APPLICABLE)
-    issues = tuple(_issues(view, row, f"{TABLE}[{index}]", path))
-    states = {issue.missing for issue in issues}
-    return Cell(path, FINDING if False in states else BLANK if states else FILLED, issues)
+    place, prefix = f"{TABLE}[{index}]", PATHS[path][0]
+    blanks = {f"{place}.{prefix}{part}": what for part, what in _PARTS.items() if not row[prefix + part]}
+    issues = tuple(_issues(view, row, place, path))
+    bad = any(not issue.missing for issue in issues)
+    return Cell(path, FINDING if bad else BLANK if blanks or issues else FILLED, blanks, issues)
 
 
 def never_inactive(view: SpecView) -> bool:
@@ -97,14 +101,6 @@ def _releasing_roles(view: SpecView) -> set[str]:
 def _issues(view: SpecView, row: dict[str, Any], place: str, path: str) -> Iterator[Issue]:
     prefix, spoken = PATHS[path]
     role = row["role"]
-    blank = [part for part in _PARTS if not row[prefix + part]]
-    if blank:
-        what = " and ".join(_PARTS[part] for part in blank)
-        fix = "Write it; none is an answer."
-        if path == "inactive":
-            fix += " Or say of each task that it can't be inactive."
-        message = f"The {role} role doesn't say what it does with {what} {spoken}."
-        yield Issue(f"{place}.{prefix}{blank[0]}", message, fix, missing=True)
     if role in _releasing_roles(view) and row[prefix + "pages"].lower().rstrip(".") in _NOTHING:
         yield Issue(
             f"{place}.{prefix}pages",
@@ -164,11 +160,29 @@ def r34(view: SpecView, report: Reporter, context: Context) -> None:
             report.missing(Missing(f"{TABLE}[{index}].role", "This row names no role.", "Choose the role."))
         seen.add(row["role"])
     for line in role_lines(view):
+        _ask_blanks(report, line)
         for issue in (issue for cell in line.cells for issue in cell.issues):
             if issue.missing:
                 report.missing(Missing(issue.path, issue.message, issue.fix))
             else:
                 report.add(issue.path, issue.message, issue.fix)
+
+
+def _ask_blanks(report: Reporter, line: RoleLine) -> None:
+    """One finding for all that a role doesn't say of its paths."""
+    blank = [(path, what, PATHS[cell.path][1]) for cell in line.cells for path, what in cell.blanks.items()]
+    if not blank:
+        return
+    asked: dict[str, list[str]] = {}
+    for _, what, spoken in blank:
+        asked.setdefault(what, []).append(spoken)
+    parts = "; ".join(f"{what} {_listed(spoken)}" for what, spoken in asked.items())
+    fix = "Write it; none is an answer. The inactive path falls away where no task can be inactive."
+    report.missing(Missing(blank[0][0], f"The {line.role} role doesn't say what it does with {parts}.", fix))
+
+
+def _listed(words: list[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 ROLE_RULES: tuple[Rule, ...] = (r34,)
@@ -178,7 +192,8 @@ def role_matrix(view: SpecView) -> dict[str, Any]:
     """Return plain values for the picture of roles and paths.
 
     `roles` has one line per role: its row in the table (`index`, None while it has none), what it is for, and a cell
-    per path with `state` (filled, blank, finding, empty_body, no_row, not_applicable), its texts and its messages.
+    per path with `state` (filled, blank, finding, empty_body, no_row, not_applicable), its texts, what is asked (pages,
+    barriers) and its messages.
     """
     rows = view.doc["roles"]["rows"]
     return {
@@ -203,5 +218,6 @@ def _drawn(row: dict[str, Any], cell: Cell) -> dict[str, Any]:
         "pages": row.get(f"{prefix}pages", ""),
         "handshake": row.get(f"{prefix}handshake", ""),
         "text": row.get(prefix.rstrip("_") or "duty", ""),
+        "asked": list(cell.blanks.values()),
         "messages": [issue.message for issue in cell.issues],
     }
