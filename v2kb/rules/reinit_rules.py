@@ -68,11 +68,10 @@ def r25(view: SpecView, report: Reporter, context: Context) -> None:
     for row in _tail_rows(view, report):
         owner = need_word(report, row, "reinit_owner")
         if owner in NO_ROLE and not row.source["proof"]:
-            by = "only the controller initialises it" if owner == "controller" else "nobody re-initialises it"
             report.add(
                 row.cell("reinit_owner"),
-                f"{row.label()} is arrived at the task's tail and {by}: late arrivals of the former task can flip the "
-                "fresh phase of the reused slot, and its waiter hangs.",
+                f"{row.label()} is arrived at the task's tail, and only the controller initialises it: late arrivals "
+                "of the former task can flip the fresh phase of the reused slot, and its waiter hangs.",
                 f"Let {waiter(row)} re-initialise it at task start, before the publish that lets {arriver(row)} start, "
                 "or write why no arrival can be late.",
                 owner=owner,
