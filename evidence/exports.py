@@ -12,6 +12,7 @@ from typing import Any
 from evidence.importers.load import log_of_map
 from evidence.importers.map_writing import MapRow, table_line, write_map
 from evidence.importers.records import guarded
+from evidence.importers.typed_cells import NO, YES
 from evidence.lines import approach_lines, number_lines, source_lines
 from evidence.models import EvidenceRow, ExperimentEntry, ImportedLine
 from evidence.selectors import by_code
@@ -22,7 +23,7 @@ from v2kb.rules.scope import describe
 
 ROW_COLUMNS = [
     "Code", "Verdict", "Title", "Lever", "Cause class", "Number", "Mechanism", "Not checked", "Bound", "Scope",
-    "Approaches", "Numbers, typed", "Sources", "Date", "Revision", "Hash of content", "Archived",
+    "Approaches", "Numbers, typed", "Sources, typed", "Structural", "Date", "Revision", "Hash of content", "Archived",
 ]  # fmt: skip
 HISTORY_COLUMNS = ["Date", "Env", "Verdict", "Why", "Trace", "Commit"]
 HISTORY_MORE = ["Lever", "Speaks of", "Corrects"]
@@ -90,8 +91,11 @@ def csv_lines(rows: Iterable[list[str]]) -> Iterator[str]:
 
 
 def row_cells(content: dict[str, Any]) -> dict[str, str]:
-    """The cells of a row in its CSV, without code, revision, hash and whether it is archived."""
-    return {
+    """The cells of a row in its CSV, without code, revision, hash and whether it is archived.
+
+    A carriage return is a line break, as it is to whoever reads the file.
+    """
+    cells = {
         "Verdict": content["verdict"],
         "Title": content["title"],
         "Lever": content["lever"],
@@ -103,9 +107,11 @@ def row_cells(content: dict[str, Any]) -> dict[str, str]:
         "Scope": describe(content["scope"]),
         "Approaches": approach_lines(content["approaches"]),
         "Numbers, typed": number_lines(content["numbers"]),
-        "Sources": source_lines(content["sources"]),
+        "Sources, typed": source_lines(content["sources"]),
+        "Structural": YES if content["structural"] else NO,
         "Date": content["measured_on"],
     }
+    return {name: text.replace("\r\n", "\n").replace("\r", "\n") for name, text in cells.items()}
 
 
 def _all_rows() -> list[EvidenceRow]:

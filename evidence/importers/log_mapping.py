@@ -13,6 +13,7 @@ from typing import Any
 
 from evidence.importers.log_cells import cell_text, is_nothing, read_commit, read_day, word_key
 from evidence.importers.records import Record
+from evidence.importers.typed_cells import TYPED, read_typed
 from v2kb.rules import experiments
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, VERDICTS, WIN, read_content
@@ -36,6 +37,11 @@ FIELDS = {
     "cause_class": "Cause class of a row",
     "source": "Source of a row",
     "code": "Code of a row",
+    "scope": "Scope of a row",
+    "approaches": "Approaches of a row, one a line",
+    "numbers": "Numbers of a row, typed, one a line",
+    "sources": "Sources of a row, typed, one a line",
+    "structural": "Whether a row is structural",
     "links": "Rows, kernels, runs that an entry speaks of",
     "corrects": "Prior claim that an entry corrects",
     "key": "What names the line (an id)",
@@ -60,6 +66,11 @@ HEADS = {
     "cause_class": ("cause", "cause class", "cause_class"),
     "source": ("source", "sources", "link"),
     "code": ("code", "row", "#"),
+    "scope": ("scope",),
+    "approaches": ("approaches", "approaches tried"),
+    "numbers": ("numbers, typed",),
+    "sources": ("sources, typed",),
+    "structural": ("structural",),
     "links": ("links", "rows", "rows, kernels, runs", "speaks of"),
     "corrects": ("corrects",),
     "key": ("id", "key", "no", "number of experiment", "exp"),
@@ -72,7 +83,7 @@ WORDS = {
     "killed": (ENTRY, "KILLED"), "dead": (ROW, DEAD), "untested": (ROW, UNTESTED),
 }  # fmt: skip
 # An entry says in one line what a row has fields for.
-WHY = ("code", "title", "number", "why", "bound", "not_checked", "cause_class", "source")
+WHY = ("code", "title", "number", "why", "bound", "not_checked", "cause_class", "source", *TYPED)
 MAX_TITLE = 300
 MAX_PROBLEM_CHARS = 60
 
@@ -233,6 +244,18 @@ class _Cells:
             self.problem("date", f"{_short(cell)} can't be read as one date.", "Write 2026-07-03.")
         return day or ""
 
+    def typed(self, role: str) -> dict[str, Any]:
+        """Field -> value of the columns that are typed and say something; typed numbers and sources may be none."""
+        found = {}
+        for name in TYPED:
+            cell = self.raw(name)
+            if not self.columns(name) or (is_nothing(cell) and name not in ("numbers", "sources")):
+                continue
+            found[name], problems = read_typed(name, "" if is_nothing(cell) else cell, role)
+            for problem in problems:
+                self.problem(name, problem.message, problem.fix)
+        return found
+
     def commit(self) -> str:
         cell = self.raw("commit")
         if is_nothing(cell):
@@ -301,14 +324,9 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
     known = [*CAUSE_CLASSES, *cells.causes]
     if cause and cause not in known:
         cells.problem("cause_class", f"{_short(cause)} is no cause class.", f"Use one of {', '.join(known)}.")
-    notes, numbers = [], []
     role = "bound" if verdict == UNTESTED else "verdict"
-    for name, as_role in (("number", "data_point" if verdict == UNTESTED else role), ("bound", "bound")):
-        for column in cells.columns(name):
-            for number in parse_numbers(cell_text(cells.by_column[column]), role=as_role):
-                numbers.append(number)
-                if not number["readable"]:
-                    notes.append(f"column {column}: {_short(number['text'])} is kept as text, not read as a number")
+    typed = cells.typed(role)
+    numbers, notes = ([], []) if "numbers" in typed else _numbers(cells, verdict)
     commit, trace = cells.commit(), cells.text("trace").strip("`")
     sources = [{"kind": "commit", "text": commit}] if commit else []
     texts = (trace, *(cells.text(name) for name in ("source", "links", "corrects")))
@@ -318,25 +336,38 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
         "lever": lever_slug(lever_name),
         "title": title if len(title) <= MAX_TITLE else f"{title[: MAX_TITLE - 1]}…",
         "verdict": verdict,
-        "scope": {},
-        "numbers": numbers,
+        "scope": typed.get("scope", {}),
+        "numbers": typed.get("numbers", numbers),
         "mechanism": cells.text("why", "\n"),
         "cause_class": cause if verdict == DEAD else "",
-        "approaches": [],
+        "approaches": typed.get("approaches", []),
         "not_checked": cells.text("not_checked"),
         "bound": cells.text("bound"),
-        "structural": False,
+        "structural": typed.get("structural", False),
         "measured_on": cells.day(),
         "measured_note": "; ".join(text for text in measured if text),
-        "sources": [source | {"document": "", "anchor": ""} for source in sources],
+        "sources": [*typed.get("sources", []), *(source | {"document": "", "anchor": ""} for source in sources)],
     }
     code = cells.text("code").strip("`")
     code = code.upper() if code.isascii() else code  # ſ and ı have capitals of ASCII
     if code and not ROW_CODE.fullmatch(code):
         cells.problem("code", f"{_short(code)} is no code of a row.", ROW_CODE_FIX)
     said = [name for name in ("cause_class", "not_checked") if content[name]]
+    said += [name for name in ("scope", "approaches", "structural") if name in typed]
     key = _digest([ROW, code] if code else [ROW, title.casefold(), content["measured_on"], cells.text("env")])
     return ReadLine(ROW, {"content": content, "lever_name": lever_name, "code": code, "said": said}, key, notes=notes)
+
+
+def _numbers(cells: _Cells, verdict: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """(numbers in the cells of number and bound, notes about those that stay text)."""
+    numbers, notes = [], []
+    for name, role in (("number", "data_point" if verdict == UNTESTED else "verdict"), ("bound", "bound")):
+        for column in cells.columns(name):
+            for number in parse_numbers(cell_text(cells.by_column[column]), role=role):
+                numbers.append(number)
+                if not number["readable"]:
+                    notes.append(f"column {column}: {_short(number['text'])} is kept as text, not read as a number")
+    return numbers, notes
 
 
 def _exported_row(cells: _Cells) -> ReadLine:

@@ -48,6 +48,23 @@ def test_lines_that_are_refused(line, said):
     assert problems[0].fix
 
 
+def test_a_pipe_of_the_text_a_text_that_is_no_number_and_a_missing_direction_come_back():
+    for number in (
+        {"text": "a | b \\| c", "readable": False},
+        {"text": "6 us and 7 us", "readable": False},
+        {"text": "6 us", "readable": True, "value": "6", "unit": "us", "direction": ""},
+        {"text": "6 us", "readable": True, "value": "6", "unit": "us", "direction": "lower", "compared_with": "a | b"},
+    ):
+        content, _ = read_content({"numbers": [{**number, "role": "bound"}]})
+        assert read_numbers(number_lines(content["numbers"]), role="verdict") == (content["numbers"], [])
+
+
+def test_a_long_line_that_stood_there_already_is_no_problem():
+    sources = [{"kind": "note", "text": "x" * 700, "document": "", "anchor": ""}]
+    assert read_sources(source_lines(sources), known=sources) == (sources, [])
+    assert read_sources(source_lines(sources))[1]
+
+
 def test_more_lines_than_are_kept():
     numbers, problems = read_numbers("1 us\n" * 101, role="verdict")
     assert len(numbers) == 100
@@ -61,6 +78,8 @@ def test_more_lines_than_are_kept():
         ("just words", ("note", "just words", "", "")),
         ("https://example.org/x", ("url", "https://example.org/x", "", "")),
         ("document: section 2 | some-map#wins", ("document", "section 2", "some-map", "wins")),
+        ("note: a \\| b | some-map", ("note", "a | b", "some-map", "")),
+        ("a|b", ("note", "a|b", "", "")),
         ("Codex: a note with a colon", ("note", "Codex: a note with a colon", "", "")),
     ],
 )

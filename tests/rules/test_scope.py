@@ -11,6 +11,8 @@ from v2kb.rules.scope import (
     explain,
     normalise_scope,
     parse_range,
+    read_description,
+    read_scope,
     relation,
     scope_problems,
 )
@@ -217,3 +219,31 @@ def test_junk_never_throws_and_never_hides(junk, scope):
     assert relation(junk, scope) in RELATIONS
     if scope_problems(junk) and not normalise_scope(junk):
         assert relation(junk, scope) != "disjoint"
+
+
+@pytest.mark.parametrize(
+    ("text", "scope"),
+    [
+        ("", {}),
+        ("any case", {}),
+        ("op class: gemv, norm; M: 1, 4..8; architecture: b200", {"op_class": ["gemv", "norm"], "m": "1, 4..8",
+                                                                   "arch": ["sm_100"]}),
+        ("OP_CLASS: gemv;m: 1", {"op_class": ["gemv"], "m": "1"}),
+        ("upstream baseline: v1; M: 2", {"baseline": "v1; M: 2"}),
+    ],
+)  # fmt: skip
+def test_a_description_is_read(text, scope):
+    raw, problems = read_description(text)
+    assert (read_scope(raw), problems) == ((scope, []), [])
+
+
+@pytest.mark.parametrize("text", ["gemv", "colour: red", "M: 1; m: 2", ";"])
+def test_a_description_that_names_no_dimension_is_a_problem(text):
+    (problem,) = read_description(text)[1]
+    assert problem.fix.startswith("Write for example op class: gemv")
+
+
+@given(SCOPES)
+def test_what_a_scope_says_is_read_back(raw):
+    scope = normalise_scope(raw)
+    assert read_scope(read_description(describe(scope))[0]) == (scope, [])

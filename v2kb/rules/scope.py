@@ -335,3 +335,28 @@ def describe(raw: Any) -> str:
     """Return a scope in words, for example `op class: gemv; M: 1; envelope: fused_megakernel`, or `any case`."""
     scope = normalise_scope(raw)
     return "; ".join(f"{LABELS[name]}: {_show(scope[name])}" for name in DIMENSIONS if name in scope) or "any case"
+
+
+def read_description(text: str) -> tuple[dict[str, str], list[Problem]]:
+    """Read what `describe` writes: (raw scope by dimension for `read_scope`, problems). A dimension is called by its
+    name or label, in any case; the baseline, free text, goes on to the end.
+    """
+    names = {_name_key(word): name for name, label in LABELS.items() for word in (name, label)}
+    raw: dict[str, str] = {}
+    problems = []
+    rest = " ".join(text.split())
+    while rest and rest.casefold() not in ("any case", *_ANY):
+        said, colon, more = rest.partition(":")
+        name = names.get(_name_key(said))
+        if not colon or name is None or name in raw:
+            again = "stands twice" if name in raw else "names no dimension of a scope"
+            fix = f"Write for example op class: gemv; M: 1..16. Dimensions are {', '.join(LABELS.values())}."
+            problems.append(Problem("scope", f"{said[:40]!r} {again}.", fix))
+            break
+        value, _, rest = (more, "", "") if name == "baseline" else more.partition(";")
+        raw[name], rest = value.strip(), rest.strip()
+    return raw, problems
+
+
+def _name_key(text: str) -> str:
+    return re.sub(r"[\s_]+", " ", text).strip().casefold()
