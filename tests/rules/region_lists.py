@@ -37,6 +37,16 @@ def attention_block():
     return [Region("attention", 96_288, 1024, release_step=1)]
 
 
+def one_region(size_bytes):
+    """A task whose bytes the planner sees as one region, as those that address their own offsets do."""
+    return [Region("all", size_bytes, 1024, release_step=1)]
+
+
+def language_model_head():
+    """K = 7,168 in bf16 with four warps: the input on one page, the weights on two."""
+    return [Region("input", 2 * 7_168, 1024, release_step=1), Region("weights", 32_768, 1024, release_step=1)]
+
+
 def full_pages(count, extra_bytes=0):
     """`count` full pages, and one more region of `extra_bytes`."""
     regions = [Region(f"P{i}", 16_384, 1024) for i in range(count)]

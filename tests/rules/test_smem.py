@@ -1,13 +1,33 @@
 """The planner against the worked numbers of real tasks, and against its own promises on random regions."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.rules.region_lists import attention_block, full_pages, grouped_gemm, linear, linear_fused, rmsnorm
-from v2kb.rules.smem import CAPACITY_BYTES, PAGE_BYTES, PAGES, Geometry, PlanError, Region, pages_needed, plan
+from tests.rules.region_lists import (
+    attention_block,
+    full_pages,
+    grouped_gemm,
+    language_model_head,
+    linear,
+    linear_fused,
+    one_region,
+    rmsnorm,
+)
+from v2kb.rules.smem import (
+    CAPACITY_BYTES,
+    DEFAULT_GEOMETRY,
+    PAGE_BYTES,
+    PAGES,
+    Geometry,
+    PlanError,
+    Region,
+    pages_needed,
+    plan,
+)
 
 
 @pytest.mark.parametrize(
@@ -23,6 +43,16 @@ from v2kb.rules.smem import CAPACITY_BYTES, PAGE_BYTES, PAGES, Geometry, PlanErr
         (rmsnorm(7168), 44_032, 3),
         ([Region("partial", 256, can_pack=True), Region("index", 64, can_pack=True)], 320, 1),
         (attention_block(), 96_288, 6),
+        (language_model_head(), 47_104, 3),
+        # Routing and quantising, four and seven warps; W13 with 4, 7 and 13; W2 with 7; paged attention.
+        (one_region(22_528), 22_528, 2),
+        (one_region(28_672), 28_672, 2),
+        (one_region(72_928), 72_928, 5),
+        (one_region(122_080), 122_080, 8),
+        (one_region(220_384), 220_384, 14),
+        (one_region(119_176), 119_176, 8),
+        (one_region(151_600), 151_600, 10),
+        (one_region(108_592), 108_592, 7),
         (full_pages(13), 212_992, 13),
         (full_pages(13, 11_264), 224_256, 14),
         ([], 0, 0),
@@ -42,6 +72,9 @@ def test_bytes_and_pages(regions, total_bytes, pages):
         (grouped_gemm(11), 214_032, "W10", "last_page", 16_384),
         (grouped_gemm(11, bsf_pages=2), 214_032, "BSF", "page_count_too_small", 0),
         (grouped_gemm(12), 233_488, "W10", "last_page", 16_384),
+        (one_region(237_616), 237_616, "all", "no_run", 0),
+        # W13 grows by a page per warp, so fourteen warps are the first that fail.
+        (one_region(220_384 + 16_384), 236_768, "all", "no_run", 0),
         (full_pages(13, 11_265), 224_257, "extra", "last_page", 11_265),
         (full_pages(14), 229_376, "P13", "last_page", 16_384),
         (full_pages(15), 245_760, "P13", "last_page", 16_384),
@@ -148,24 +181,98 @@ def test_enormous_numbers_are_refused_at_once():
     assert pages_needed([Region("r", 2**250)]) == 2**236
 
 
-def outcome(regions):
+def outcome(regions, geometry=DEFAULT_GEOMETRY):
     try:
-        return plan(regions)
+        return plan(regions, geometry)
     except PlanError as error:
         return error
 
 
+def pinned(region, spare):
+    """The region with a page count pinned to `spare` pages more than it needs; as it is for -1."""
+    return region if spare < 0 else replace(region, page_count=-(-region.size_bytes // PAGE_BYTES) + spare)
+
+
 REGIONS = st.lists(
     st.builds(
-        Region,
-        name=st.just("r"),
-        size_bytes=st.one_of(st.integers(0, 3 * PAGE_BYTES), st.sampled_from([16_384, 16_383, 11_264, 11_265, 32_768])),
-        alignment=st.sampled_from([16, 128, 1024, 4096]),
-        can_pack=st.booleans(),
-        release_step=st.integers(0, 9),
+        pinned,
+        st.builds(
+            Region,
+            name=st.just("r"),
+            size_bytes=st.one_of(
+                st.integers(0, 3 * PAGE_BYTES),
+                st.integers(0, 2_000),
+                st.sampled_from([16_384, 16_383, 11_264, 11_265, 32_768]),
+            ),
+            alignment=st.sampled_from([16, 128, 1024, 4096]),
+            can_pack=st.booleans(),
+            release_step=st.integers(0, 9),
+        ),
+        st.sampled_from([-1, -1, -1, 0, 1]),
     ),
     max_size=20,
 )
+
+
+def plain_plan(regions):
+    """The planner once more, written as the section reads: (page, offset) per region, or the index it stops at."""
+    last_bytes = CAPACITY_BYTES - 13 * PAGE_BYTES
+    taken = [[] for _ in range(PAGES)]  # spans of bytes per page
+    where = {}
+    pages = [r.page_count if r.page_count >= 0 else -(-r.size_bytes // PAGE_BYTES) for r in regions]
+    packs = [r.can_pack and k <= 1 and r.size_bytes < PAGE_BYTES for r, k in zip(regions, pages, strict=True)]
+    whole = [i for i in range(len(regions)) if not packs[i]]
+    whole.sort(key=lambda i: (-pages[i], -regions[i].size_bytes))
+    small = [i for i in range(len(regions)) if packs[i]]
+    small.sort(key=lambda i: (-pages[i], -regions[i].size_bytes))
+    for i in whole:
+        size, k = regions[i].size_bytes, pages[i]
+        if size == 0:
+            continue
+        starts = [s for s in range(PAGES - k + 1) if not any(taken[s : s + k])]
+        starts = [s for s in starts if s * PAGE_BYTES + size <= CAPACITY_BYTES]
+        if not starts:
+            return i
+        for page in range(starts[0], starts[0] + k):
+            taken[page].append((0, PAGE_BYTES))
+        where[i] = (starts[0], 0)
+    for i in small:
+        size, step = regions[i].size_bytes, regions[i].alignment
+        if size == 0:
+            continue
+        fits = (
+            (page, offset)
+            for page in range(PAGES)
+            for offset in range(0, (last_bytes if page == 13 else PAGE_BYTES) - size + 1, step)
+            if all(offset + size <= start or offset >= end for start, end in taken[page])
+        )
+        found = next(fits, None)
+        if found is None:
+            return i
+        taken[found[0]].append((found[1], found[1] + size))
+        where[i] = found
+    return where
+
+
+@settings(max_examples=150, deadline=None)
+@given(REGIONS)
+def test_a_plain_reading_of_the_section_gives_the_same(regions):
+    result = outcome(regions)
+    if isinstance(result, PlanError):
+        assert plain_plan(regions) == result.index
+    else:
+        placed = {p.index: (p.page, p.offset_bytes) for p in result.placements if p.page >= 0}
+        assert plain_plan(regions) == placed
+
+
+@settings(max_examples=100, deadline=None)
+@given(REGIONS, st.sampled_from([4_096, 8_192, 16_384, 32_768]), st.integers(1, 28))
+def test_another_geometry_keeps_the_capacity(regions, page_bytes, pages):
+    result = outcome([replace(region, page_count=-1) for region in regions], Geometry(page_bytes, pages))
+    for placement in result.placed if isinstance(result, PlanError) else result.placements:
+        end = placement.page * page_bytes + placement.offset_bytes + placement.region.size_bytes
+        assert placement.page < 0 or end <= CAPACITY_BYTES
+        assert placement.page + placement.page_count <= pages
 
 
 @settings(max_examples=400, deadline=None)

@@ -199,7 +199,7 @@ class SpecView:
         ]
         if missing:
             return (), tuple(missing)
-        if len(self.plan_rows) > MAX_PLANNED:
+        if self.region_count > MAX_PLANNED:
             message = f"{self.region_count:,} regions are too many to plan."
             return (), (Missing("smem.regions", message, "A task has at most 16 regions; check the slots."),)
         regions = [self._region(index, slot) for index, slot in self.plan_rows]

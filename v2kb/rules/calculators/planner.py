@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from v2kb.rules import document_shape as shape
-from v2kb.rules.calculators.entry import MISSING, UNREADABLE, Entry
+from v2kb.rules.calculators.entry import MISSING, TOO_LARGE, UNREADABLE, Entry
 from v2kb.rules.page_map import page_map, queue_map
 from v2kb.rules.smem import PAGE_BYTES, PAGES, TASK_ALIGNMENT, Geometry, Plan, PlanError, Region
 from v2kb.rules.smem_sequence import TaskOnSM, simulate
@@ -100,7 +100,8 @@ def _planned(entry: Entry, view: SpecView, path: str) -> tuple[Region, ...] | No
     regions, missing = view.planner_input
     for absent in missing:
         field = absent.path.replace("smem.regions", path, 1)
-        entry.add(MISSING if absent.message.startswith("Nothing") else UNREADABLE, field, absent.message, absent.fix)
+        code = MISSING if absent.message.startswith("Nothing") else TOO_LARGE if field == path else UNREADABLE
+        entry.add(code, field, absent.message, absent.fix)
     if isinstance(view.plan, PlanError):
         error = view.plan
         field = view.region_path(error.index).replace("smem.regions", path, 1)
