@@ -21,21 +21,23 @@ _PRODUCER = Input("producer", "producer", short=True, suggest="role-list")
 _CONSUMER = Input("consumer", "consumer", short=True, suggest="role-list")
 _MEANING = Input("meaning", "meaning")
 _OWNER = word("reinit_owner", "re-init owner", REINIT_OWNERS)
-_PROTOCOL = (
-    word("arrivers", "arrivers", tuple(ARRIVERS)),
-    word("arrives", "arrives when", ARRIVES),
+_PHASES = ("0", "1")
+_DATA = (
     word("data", "data path", DATA_PATHS),
     size("tx_bytes", "expected bytes"),
     Input("storage", "storage region", short=True),
-    Input("pair", "pair", short=True),
-    word("first_phase", "first phase", ("0", "1")),
 )
+_FIRST_PHASE = word("first_phase", "first phase", _PHASES)
+_ARRIVALS = (word("arrivers", "arrivers", tuple(ARRIVERS)), word("arrives", "arrives when", ARRIVES))
+_PROTOCOL = (*_ARRIVALS, *_DATA, Input("pair", "pair", short=True), _FIRST_PHASE)
+_PUBLICATION = word("publication", "publication", PUBLICATIONS, "For cp.async data that tcgen05 reads.")
+_RELEASES = Input("releases", "releases", help="The resource that it hands back.")
 _PROOFS = (
-    word("publication", "publication", PUBLICATIONS, "For cp.async data that tcgen05 reads."),
+    _PUBLICATION,
     yes_no("waited_at_start", "waited at task start"),
     Input("reinit_order", "why the re-init comes first"),
     Input("proof", "proof", help="Why a tail barrier needs no owner."),
-    Input("releases", "releases", help="The resource that it hands back."),
+    _RELEASES,
 )
 
 SEMS = Table(
@@ -59,6 +61,21 @@ LEDGER_ROWS = Table(
     more_title="Publication, proofs, ordinals, roles",
     when=("sems.form", "rows"),
 )
+
+
+def _edge(name: str) -> tuple[Input, ...]:
+    """The fields of one edge of a channel that a designer may have to state."""
+    return (
+        size(f"{name}_arrivals", f"arrivals, {name}"),
+        word(f"{name}_arrivers", f"arrivers, {name}", tuple(ARRIVERS)),
+        word(f"{name}_arrives", f"arrives when, {name}", ARRIVES),
+        word(f"{name}_phase", f"first phase, {name}", _PHASES),
+        word(f"reinit_{name}_by", f"re-init owner, {name}", REINIT_OWNERS),
+        Input(f"reinit_{name}_order", f"why the re-init comes first, {name}"),
+        Input(f"{name}_proof", f"proof, {name}", help="Why a tail barrier needs no owner."),
+    )
+
+
 CHANNELS = Table(
     "sems.channels",
     "Channels",
@@ -73,17 +90,20 @@ CHANNELS = Table(
         size("full_base", "full from"),
         size("empty_base", "empty from"),
     ),
-    "A channel is a ring: the producer fills a slot, the consumer hands it back.",
+    "A channel is a ring: the producer fills a slot, the consumer hands it back. One that shares its empty edge with "
+    "another names that one, and leaves the fields of the empty edge blank.",
     more=(
-        size("full_arrivals", "Arrivals, full"),
-        size("empty_arrivals", "Arrivals, empty"),
-        Input("storage", "Storage region", short=True),
-        Input("shares_empty_with", "Shares empty with", short=True),
-        word("reinit_full_by", "Re-init of full by", REINIT_OWNERS),
-        word("reinit_empty_by", "Re-init of empty by", REINIT_OWNERS),
-        Input("meaning", "Meaning"),
+        *_edge("full"),
+        *_DATA,
+        _PUBLICATION,
+        Input("meaning", "meaning, full"),
+        Input("shares_empty_with", "shares empty with", short=True),
+        Input("empty_name", "name, empty", help="Blank: the channel's name with _empty.", short=True),
+        *_edge("empty"),
+        _RELEASES,
+        Input("empty_meaning", "meaning, empty"),
     ),
-    more_title="Arrivals, storage, re-init",
+    more_title="Protocol of both edges",
     when=("sems.form", "channels"),
 )
 ONE_SHOTS = Table(
@@ -101,6 +121,8 @@ ONE_SHOTS = Table(
         _MEANING,
     ),
     "Barriers that are used once in a task.",
+    more=(*_ARRIVALS, *_DATA, _FIRST_PHASE, *_PROOFS),
+    more_title="Protocol",
     when=("sems.form", "channels"),
 )
 SEM_SECTION = Section(
