@@ -246,7 +246,7 @@ JSON = st.recursive(
     ),
     max_leaves=6,
 )  # fmt: skip
-FIELDS = ["items", "tasks", "old_warps", "new_warps", "bytes", "low_tb_s", "high_tb_s", "num_tasks", "listed", 
+FIELDS = ["items", "tasks", "old_warps", "new_warps", "bytes", "low_tb_s", "high_tb_s", "num_tasks", "listed",
           "objects", "alloc_columns", "regions", "page_bytes", "pages", "others", "queue", "symbols"]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from tests.rules.region_lists import grouped_gemm
-from tests.rules.spec_examples import canonical, grouped_gemm_spec, norm_spec
+from tests.rules.spec_examples import canonical, grouped_gemm_spec, norm_spec, ring_gemm_spec
 from v2kb.rules.page_map import queue_map
 from v2kb.rules.smem_sequence import simulate
 from v2kb.rules.spec_document import empty_spec
@@ -40,11 +40,12 @@ def test_pages_of_the_linear_task():
     assert [(p["name"], p["continued"]) for p in drawn["pages"][1]["parts"]] == [("W0", True)]
 
 
-@pytest.mark.parametrize("doc", [linear_spec(), grouped_gemm_spec(), norm_spec()])
+@pytest.mark.parametrize("doc", [linear_spec(), grouped_gemm_spec(), ring_gemm_spec(), norm_spec()])
 def test_parts_add_up_to_the_regions(doc):
     drawn = page_map(doc)
     for region in drawn["regions"]:
-        parts = [p["bytes"] for page in drawn["pages"] for p in page["parts"] if p["index"] == region["index"]]
+        at = (region["index"], region["slot"])
+        parts = [p["bytes"] for page in drawn["pages"] for p in page["parts"] if (p["index"], p["slot"]) == at]
         assert sum(parts) == region["size_bytes"]
     assert sum(page["used_bytes"] for page in drawn["pages"]) == drawn["total_bytes"]
     assert drawn["unplaced"] == []
@@ -56,6 +57,40 @@ def test_physical_pages_and_slack():
     assert (bsf["physical_pages"], bsf["slack_bytes"], bsf["end_byte"]) == ([0, 1], 8_176, 24_592)
     assert drawn["pages"][2]["physical"] == 2
     assert drawn["next_order"][:4] == [10, 11, 12, 13]
+
+
+def test_slices_of_a_region():
+    drawn = page_map(grouped_gemm_spec())
+    slices = drawn["regions"][8]["slices"]
+    assert len(slices) == 25
+    assert slices[0] == {
+        "name": "B0", "offset_bytes": 0, "size_bytes": 2_048, "alignment": 1_024, "contents": "", "overlaps": False,
+    }  # fmt: skip
+    assert (slices[24]["name"], slices[24]["offset_bytes"]) == ("taddr", 24_576)
+    assert [region["slices"] for region in drawn["regions"][:8]] == [[]] * 8
+
+
+def test_slices_that_overlap_are_marked():
+    doc = copy.deepcopy(grouped_gemm_spec())
+    doc["smem"]["regions"][8]["slices"][3]["offset_bytes"] = "7*SLICE"
+    marked = [part["name"] for part in page_map(doc)["regions"][8]["slices"] if part["overlaps"]]
+    assert marked == ["B7", "taddr"]
+
+
+def test_slices_without_a_value_are_left_out():
+    doc = copy.deepcopy(grouped_gemm_spec())
+    doc["smem"]["regions"][8]["slices"][0]["offset_bytes"] = "s*WIDTH"
+    assert {part["name"][:3] for part in page_map(doc)["regions"][8]["slices"]} == {"SFA", "SFB", "tad"}
+
+
+def test_a_ring_in_one_row():
+    drawn = page_map(ring_gemm_spec())
+    rows = [(region["index"], region["slot"], region["name"]) for region in drawn["regions"]]
+    assert rows == [*((0, s, f"W{s}") for s in range(8)), (1, 0, "BSF")]
+    refused = copy.deepcopy(ring_gemm_spec())
+    refused["symbols"]["STAGES"] = "12"
+    left = page_map(refused)["unplaced"]
+    assert [(row["index"], row["slot"], row["name"]) for row in left] == [(0, 10, "W10"), (0, 11, "W11")]
 
 
 def test_indexes_follow_the_document_not_the_ordinals():
