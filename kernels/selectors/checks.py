@@ -2,7 +2,10 @@
 
 from typing import Any
 
+from evidence.models import EvidenceRow
 from kernels.models import Op, Spec
+from v2kb.rules.antiloop_facts import items, mapping, text
+from v2kb.rules.ceilings import Ceiling, ceilings_of
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, page_map, semaphore_map, spec_report
 
 
@@ -23,9 +26,24 @@ def neighbours_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {spec.code: spec.head.content for spec in specs}
 
 
+def ceilings_for(document: dict[str, Any]) -> dict[str, tuple[Ceiling, ...]]:
+    """Row code -> what its head says can be gained at most, for the rows that a predicting choice probes or cites."""
+    predicting = [c for c in map(mapping, items(document.get("choices"))) if c.get("prediction")]
+    codes = {text(citation.get("code")) for c in predicting for citation in map(mapping, items(c.get("citations")))}
+    codes |= {text(mapping(choice["prediction"]).get("row")) for choice in predicting}
+    codes.discard("")
+    rows = EvidenceRow.objects.select_related("head").filter(code__in=codes, head__isnull=False) if codes else []
+    return {row.code: ceilings_of(row.code, row.head.content) for row in rows}
+
+
 def report_of(document: dict[str, Any]) -> SpecReport:
     """What the spec rules say of a document, canonical or as typed."""
-    return spec_report(document, neighbours=neighbours_of(document), ops=contracts_of(document))
+    return spec_report(
+        document,
+        neighbours=neighbours_of(document),
+        ops=contracts_of(document),
+        ceilings=ceilings_for(document),
+    )
 
 
 def checks_document(report: SpecReport) -> dict[str, Any]:
@@ -34,8 +52,9 @@ def checks_document(report: SpecReport) -> dict[str, Any]:
 
 
 def blocking_findings(checks: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings that stop an approval: broken rules, and rules that lack an input."""
-    return [f for f in checks["findings"] if f["severity"] == "E" or f["kind"] == "missing_input"]
+    """The findings that stop an approval: broken rules, and rules that lack an input, unless a waiver covers them."""
+    left = (f for f in checks["findings"] if f["state"] != "waived")
+    return [f for f in left if f["severity"] == "E" or f["kind"] == "missing_input"]
 
 
 def smem_picture(document: dict[str, Any]) -> dict[str, Any] | None:

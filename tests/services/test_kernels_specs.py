@@ -259,6 +259,18 @@ def test_findings_that_block_stop_the_submission_and_are_all_named(spec, row):
     assert spec_status(spec).state == "draft"
 
 
+@pytest.mark.parametrize(("bound", "blocks"), [("1.18", False), ("1.02", True)])
+def test_a_prediction_beyond_what_the_cited_row_allows_blocks(bound, blocks):
+    f.op()
+    (number,) = f.DEAD["numbers"]
+    ceiling = {**number, "text": f"{bound}x", "value": bound, "unit": "x", "direction": "higher", "role": "bound"}
+    row = f.evidence_row(numbers=[ceiling])
+    revision = f.saved_revision(f.spec_content(row))
+    found = [finding for finding in revision.checks["findings"] if finding["rule"] == "R64"]
+    assert [finding["facts"] for finding in found] == ([{"row": row.code, "ceiling": f"{bound}x"}] if blocks else [])
+    assert revision.checks["summary"]["passes"] is not blocks
+
+
 def test_only_the_newest_revision_is_handed_in_and_once(spec, row):
     draft = typed(spec, f.spec_content(row))
     old = save_revision(f.designer(), spec=spec, version=draft.version)
