@@ -115,6 +115,11 @@ def test_r26_asks_only_where_the_answer_matters():
     assert found(with_row(TMEM_READY, waited_at_start=""), "R26", "missing_input") == []
 
 
+def test_r26_in_the_channel_form():
+    doc = changed(linear_spec(), sems__one_shots__0__reinit_by="mma", sems__one_shots__0__reinit_order="first")
+    assert paths(found(doc, "R26")) == {"sems.one_shots[0].reinit_by"}
+
+
 def test_r27_order_of_a_tail_barrier():
     (finding,) = found(with_answer("tail_before_publish", "no"), "R27")
     assert finding.path == "sems.protocol.tail_before_publish"

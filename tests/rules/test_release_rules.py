@@ -135,7 +135,8 @@ def test_r34_a_role_without_a_row():
         (MMA, {"bounds_fail_pages": "none"}, "bounds_fail_pages", "releases nothing out of bounds"),
         (MMA, {"inactive_pages": "None."}, "inactive_pages", "releases nothing when inactive"),
         (MMA, {"pages": "nothing"}, "pages", "releases nothing on the normal path"),
-        (MMA, {"empty": True}, "empty", "its body is empty"),
+        (MMA, {"empty": True}, "empty", "releases the pages, but its body is empty"),
+        (LOADER, {"empty": True}, "empty", "re-initialises W_tma, B_sf, mma, but its body is empty"),
     ],
 )
 def test_r34_bad_answers(role, cells, path, said):
@@ -188,6 +189,8 @@ def test_role_matrix_shows_what_the_rule_finds():
     reported = [f.message for kind in ("violation", "missing_input") for f in found(doc, "R34", kind)]
     asked = "The loader role doesn't say what it does with barriers out of bounds."
     assert sorted([*shown, asked]) == sorted(reported)
+    bodiless = role_matrix(with_role(LOADER, empty=True))["roles"][LOADER]["cells"]
+    assert [cell["state"] for cell in bodiless] == ["finding", "empty_body", "empty_body"]
     always = changed(doc, granularity__0__can_be_inactive="no")
     assert role_matrix(always)["roles"][CONSUMER]["cells"][2]["state"] == "not_applicable"
 

@@ -72,7 +72,8 @@ def _line(view: SpecView, role: str, index: int | None) -> RoleLine:
 def _cell(view: SpecView, role: str, index: int, path: str) -> Cell:
     row = view.doc["roles"]["rows"][index]
     if row["empty"]:
-        return Cell(path, EMPTY_BODY, issues=tuple(_empty_owner(view, role, index)) if path == "normal" else ())
+        issues = tuple(_empty_body_issues(view, role, f"{TABLE}[{index}].empty")) if path == "normal" else ()
+        return Cell(path, FINDING if issues else EMPTY_BODY, issues=issues)
     if path == "inactive" and never_inactive(view):
         return Cell(path, NOT_APPLICABLE)
     place, prefix = f"{TABLE}[{index}]", PATHS[path][0]
@@ -88,10 +89,18 @@ def never_inactive(view: SpecView) -> bool:
     return answers == {"no"}
 
 
-def _empty_owner(view: SpecView, role: str, index: int) -> Iterator[Issue]:
+def _empty_body_issues(view: SpecView, role: str, path: str) -> Iterator[Issue]:
     if role in _releasing_roles(view):
         message = f"The {role} role releases the pages, but its body is empty."
-        yield Issue(f"{TABLE}[{index}].empty", message, "Give it a body, or name another owner of page release.")
+        yield Issue(path, message, "Give it a body, or name another owner of page release.")
+    if owned := _owned(view, role):
+        message = f"The {role} role re-initialises {owned}, but its body is empty."
+        yield Issue(path, message, "Give it a body, or name another owner of these barriers.")
+
+
+def _owned(view: SpecView, role: str) -> str:
+    """Names of the barriers that the role re-initialises."""
+    return ", ".join(sem.label() for sem in view.sems if sem.source["reinit_owner"] == role)
 
 
 def _releasing_roles(view: SpecView) -> set[str]:
@@ -120,10 +129,9 @@ def _inactive_issues(view: SpecView, row: dict[str, Any], place: str) -> Iterato
     elif row["waits_when_inactive"] == "yes":
         message = f"The {role} role waits for another role when inactive: nobody arrives there, so it hangs."
         yield Issue(waits, message, "Let every role find out by itself, and wait for nobody on this path.")
-    owned = [sem.label() for sem in view.sems if sem.source["reinit_owner"] == role]
-    if not owned or row["reinit_before_bail"] == "yes":
+    path, names = f"{place}.reinit_before_bail", _owned(view, role)
+    if not names or row["reinit_before_bail"] == "yes":
         return
-    path, names = f"{place}.reinit_before_bail", ", ".join(owned)
     if not row["reinit_before_bail"]:
         message = f"The {role} role doesn't say whether it re-initialises {names} before it leaves inactive."
         yield Issue(path, message, "Answer yes or no.", missing=True)
