@@ -81,6 +81,10 @@ def test_r46_the_published_collision():
     assert finding.message == "W13 has the id 356, the same number as the placeholder MULTIGPU_TASK_END."
 
 
+def test_r46_a_placeholder_is_told_before_the_tree_is_named():
+    assert [f.severity for f in found(wired(id="356", tree=""), "R46")] == ["W"]
+
+
 def test_r46_placeholders_of_the_spec_win():
     doc = wired(id="356", enum="TASK_DSV3_FFN_W13_PIPE_V2")
     moved = changed(doc, wiring__placeholders={"MULTIGPU_TASK_END": "400", "OTHER_END": "359"})

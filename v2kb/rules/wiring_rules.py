@@ -101,9 +101,8 @@ def _placeholders(view: SpecView) -> dict[str, int]:
 def r46(view: SpecView, report: Reporter, context: Context) -> None:
     taken: dict[tuple[str, int], str] = {}
     for row in _rows(view, report):
-        enum = row.source["enum"]
         tree = _answer(report, row, "tree", "the tree that its id belongs to")
-        if not enum:
+        if not row.source["enum"]:
             report.missing(Missing(f"{row.path}.enum", f"{row.name} has no enum.", "Name it as in TASK_OP_V2."))
         if _answer(report, row, "literal_elsewhere", "whether its id is written as a number elsewhere") == "yes":
             report.add(
@@ -113,30 +112,37 @@ def r46(view: SpecView, report: Reporter, context: Context) -> None:
                 severity=WARNING,
             )
         values = _numbers(view, report, row, "id")
-        if values is None or not tree:
+        if values is None:
             continue
-        (number,) = values
-        known = {value: name for name, value in KNOWN_TASKS.get(tree, {}).items() if name != enum}
-        other = taken.get((tree, number)) or known.get(number)
-        if other:
-            report.add(
-                f"{row.path}.id",
-                f"{row.name} has the id {number}, which {other} has in {tree}.",
-                "Take the next free id.",
-                id=number,
-                taken_by=other,
-            )
-        taken[tree, number] = enum or row.name
+        if tree:
+            _judge_unique(report, row, (tree, values[0]), taken)
         for name, value in _placeholders(view).items():
-            if value == number:
+            if value == values[0]:
                 report.add(
                     f"{row.path}.id",
-                    f"{row.name} has the id {number}, the same number as the placeholder {name}.",
+                    f"{row.name} has the id {value}, the same number as the placeholder {name}.",
                     "Nothing is known to read the placeholder; take another id if you can.",
                     severity=WARNING,
-                    id=number,
+                    id=value,
                     placeholder=name,
                 )
+
+
+def _judge_unique(report: Reporter, row: Asked, place: tuple[str, int], taken: dict[tuple[str, int], str]) -> None:
+    """Compare an id of a tree with the tree's known tasks and with the rows before; `taken` remembers it."""
+    tree, number = place
+    enum = row.source["enum"]
+    known = {value: name for name, value in KNOWN_TASKS.get(tree, {}).items() if name != enum}
+    other = taken.get(place) or known.get(number)
+    if other:
+        report.add(
+            f"{row.path}.id",
+            f"{row.name} has the id {number}, which {other} has in {tree}.",
+            "Take the next free id.",
+            id=number,
+            taken_by=other,
+        )
+    taken[place] = enum or row.name
 
 
 @spec_rule(
