@@ -19,6 +19,7 @@ from v2kb.rules.spec_rules import (
     rules_version,
     semaphore_map,
     spec_report,
+    tmem_map,
 )
 
 # R60 to R63 live in the gate.
@@ -419,6 +420,8 @@ PATHS = [
     "choices__0__scope", "choices__0__citations", "choices__0__prediction", "engine", "engine__routing", "ops", "title",
     "measurement", "measurement__body_us", "measurement__targets", "scale_packs", "wiring", "wiring__tasks__0",
     "wiring__tasks__0__graph_tuple", "wiring__placeholders", "open_questions", "reviews__rows", "amendments",
+    "claims", "claims__0", "claims__0__high", "smem__regions__8__slices", "smem__regions__8__slices__0__offset_bytes",
+    "smem__static_shared_bytes", "tmem", "tmem__objects", "tmem__objects__0__columns", "tmem__alloc_columns",
 ]  # fmt: skip
 
 
@@ -427,4 +430,5 @@ PATHS = [
 def test_any_json_anywhere_gives_findings_not_errors(path, value):
     doc = changed(grouped_gemm_spec(), **{path: value})
     report = spec_report(doc)
-    canonical_json([findings_as_document(report.findings), report.summary, page_map(doc), semaphore_map(doc)])
+    pictures = [page_map(doc), semaphore_map(doc), tmem_map(doc)]
+    canonical_json([findings_as_document(report.findings), report.summary, pictures])

@@ -24,7 +24,7 @@ from v2kb.rules.spec_view import Missing, SpecView
 # Rules whose answer may change with a symbol. R04 is not tried: its queue holds other specs at their own values.
 TRIED = (
     "R01", "R02", "R03", "R05", "R06", "R07", "R08", "R11", "R13", "R14", "R15", "R20", "R21", "R22", "R29", "R33",
-    "R35", "R40", "R43", "R44", "R45",
+    "R35", "R40", "R43", "R44", "R45", "R72",
 )  # fmt: skip
 # Values that all claims of a spec may span together, so that a check stays quick enough for every keystroke.
 MAX_CLAIMED = 64

@@ -45,6 +45,7 @@ def sized(view: SpecView, report: Reporter, *names: str) -> list[tuple[Row, tupl
     "R01",
     severity=ERROR,
     title="Total bytes",
+    version=2,
     source="house-style section 4; wiring-recipe section 9",
     formula="sum(size_bytes) <= 224,256",
     inputs=("smem.regions[].size_bytes",),

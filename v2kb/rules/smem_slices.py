@@ -41,9 +41,13 @@ def slice_rows(view: SpecView, region: Row) -> list[Row]:
 
 def slices_of(view: SpecView, region: Row) -> tuple[list[Slice], list[Missing]]:
     """Return (slices of one region in the order of the table, inputs that are missing for the others)."""
+    return _expand(view, region, slice_rows(view, region))
+
+
+def _expand(view: SpecView, region: Row, rows: Sequence[Row]) -> tuple[list[Slice], list[Missing]]:
     found: list[Slice] = []
     missing: list[Missing] = []
-    for row in slice_rows(view, region):
+    for row in rows:
         absent = [value for value in row.values.values() if isinstance(value, Missing)]
         missing += absent
         if absent:
@@ -97,10 +101,11 @@ def r11(view: SpecView, report: Reporter, context: Context) -> None:
         report.skip("No region has slices.")
     for region in sliced:
         numbers = report.need(region, "size_bytes", "alignment")
-        slices, missing = slices_of(view, region)
+        rows = slice_rows(view, region)
+        slices, missing = _expand(view, region, rows)
         for absent in missing:
             report.missing(absent)
-        for row in slice_rows(view, region):
+        for row in rows:
             _check_row(report, row)
         if numbers is not None:
             for part in _first_of_each_row(slices, lambda part, size=numbers[0]: part.start < 0 or part.end > size):

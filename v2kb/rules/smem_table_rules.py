@@ -32,6 +32,7 @@ def r05(view: SpecView, report: Reporter, context: Context) -> None:
     "R06",
     severity=ERROR,
     title="Region ordinals and names",
+    version=2,
     source="house-style section 4",
     formula="ordinals are 0..n-1 without gap or repeat, `slots` of them per row; names are unique",
     inputs=("smem.regions[].ordinal", "smem.regions[].slots", "smem.regions[].name"),
