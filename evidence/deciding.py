@@ -8,7 +8,7 @@ from django.db.models import Q
 from evidence.families import lever_families
 from evidence.hooks import open_spec_authors
 from evidence.models import Lever, Proposal, ProposalDecision, RunReceipt
-from v2kb.rules.evidence_change import Reason, acceptors_needed, material_change, may_accept, turns_dead
+from v2kb.rules.evidence_change import Reason, acceptors_needed, material_change, may_accept, turns_dead, weakens
 
 Decision = ProposalDecision.Decision
 Kind = Proposal.Kind
@@ -57,6 +57,11 @@ def is_above(slug: str, lower: Lever) -> bool:
 def acceptances_needed(proposal: Proposal) -> int:
     """How many curators must accept: two where a row turns between WIN and DEAD, or a blocking one is disarmed."""
     return max(acceptors_needed(old, new) for old, new in changes_of(proposal))
+
+
+def disarms(proposal: Proposal) -> bool:
+    """Whether a merge lifts some of what the row that is taken in blocks: another lever, less scope, a weaker cause."""
+    return proposal.merges is not None and weakens(*changes_of(proposal)[-1])
 
 
 def interested_in(proposal: Proposal) -> set[int]:

@@ -115,6 +115,7 @@ def find_rows(query: str, limit: int) -> list[dict[str, Any]]:
             text=_said(hit.row),
             kind="evidence row",
         )
+        | {"verdict": hit.row.head.verdict}
         for hit in hits_of(found, found.ids[:limit].tolist())
     ]
 

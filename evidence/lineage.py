@@ -9,6 +9,15 @@ from evidence.models import EvidenceRow, Supersession
 
 MOST_ROWS, MOST_STEPS = 24, 6
 WIDTH, HEIGHT, GAP_X, GAP_Y = 132, 40, 116, 20
+Kind = Supersession.Kind
+READ_FORWARD = {
+    Kind.REPLACES: "replaced by",
+    Kind.NARROWS: "narrowed by",
+    Kind.CONTRADICTS: "contradicted by",
+    Kind.MERGES: "merged into",
+    Kind.SPLITS: "split into",
+}
+"""What an edge is called along its arrow, from the older row to the newer one."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +79,8 @@ def _edge(edge: Supersession, places: dict[int, tuple[int, int]]) -> dict[str, A
         "tip": f"M{x2 - 8} {y2 - 4}L{x2 - 1} {y2}L{x2 - 8} {y2 + 4}z",
         "x": middle,
         "y": (y1 + y2) // 2 - 5,
-        "kind": edge.get_kind_display(),
-        "ends": edge.kind in ("replaces", "merges"),
+        "kind": READ_FORWARD[Kind(edge.kind)],
+        "ends": edge.kind in (Kind.REPLACES, Kind.MERGES),
     }
 
 

@@ -71,7 +71,7 @@ def _person(system: Actor, username: str) -> str:
         roles=roles,
         first_name=first,
         last_name=last,
-        staff=username == "admin",
+        staff=username in ("admin", "curator"),
     )
     return f"  {username:<10} {password:<14} {', '.join(role.replace('_', ' ') for role in roles)}\n"
 

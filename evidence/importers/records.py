@@ -14,6 +14,7 @@ from typing import Any
 from evidence.importers.map_tables import is_map_header
 from references.importers.markdown import plain_text
 from references.importers.tables import is_delimiter, split_row
+from v2kb.rules.words import counted
 
 MAP, TABLE, SLASHES, CSV, JSONL = FORMATS = ("map", "table", "slashes", "csv", "jsonl")
 LABELS = {
@@ -187,7 +188,8 @@ def _read_table(lines: Iterable[str], layout: Layout) -> Iterator[Record]:
 
 def _sized(line: int, cells: list[str], wanted: int, fix: str) -> Record:
     if len(cells) != wanted:
-        return Record(line, cells[:MAX_COLUMNS], f"{len(cells)} cells where the header has {wanted}.", fix)
+        fix = fix if len(cells) > wanted else "Add those that are missing; they may be empty."
+        return Record(line, cells[:MAX_COLUMNS], f"{counted(len(cells), 'cell')} where the header has {wanted}.", fix)
     for index, cell in enumerate(cells):
         if len(cell) > MAX_CELL_CHARS:
             return Record(line, [], f"Cell {index + 1} has {len(cell):,} characters.", "Shorten it.")
@@ -216,7 +218,9 @@ def _slash_record(number: int, line: str) -> Record:
     parts = [part.strip() for part in re.split(r"\s/\s", text)]
     if len(parts) < 4:
         fix = "Write date / environment / verdict / why, with spaces around the slashes."
-        return Record(number, [text], f"{len(parts)} parts where date, environment, verdict and why are wanted.", fix)
+        return Record(
+            number, [text], f"{counted(len(parts), 'part')} where date, environment, verdict and why are wanted.", fix
+        )
     head, rest = parts[:3], parts[3:]
     trace = commit = ""
     if len(rest) > 1 and _HASH.fullmatch(rest[-1]):

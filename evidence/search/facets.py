@@ -31,6 +31,8 @@ LABELS = {
 _WHEN_NONE = {"cause": "none given", "arch": "any", "dtype": "any", "op": "any", "envelope": "any", "tier": "not said",
               "blocking": "does not block", "state": "nothing special"}  # fmt: skip
 _BLOCKING = {"full": "blocks", "weak": "blocks weakly"}
+KNOWN = ("cause", "arch", "dtype", "op", "envelope", "sharding", "tier")
+MOST_KNOWN = 12
 SCOPE_FIELDS = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
 
 
@@ -137,6 +139,17 @@ def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
     elif wanted.name in SCOPE_FIELDS:
         values = _scope_words(held, wanted) + ([] if wanted.negated else [""])
     return held.categories[wanted.name].mask(values)
+
+
+def unmet(held: Columns, filters: Sequence[Filter]) -> list[tuple[str, list[str]]]:
+    """What no row at all has, of the fields of a query: (`field:value`, the values that rows do have) each."""
+    found = []
+    for wanted in filters:
+        if wanted.values and not wanted.negated and not _held_by(held, wanted).any():
+            values = held.categories[wanted.name].values if wanted.name in KNOWN else ()
+            known = sorted({word for words in values for word in words})
+            found.append((f"{wanted.name}:{','.join(wanted.values)}", known[:MOST_KNOWN]))
+    return found
 
 
 def _cause_slugs(held: Columns) -> set[str]:

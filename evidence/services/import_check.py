@@ -26,8 +26,8 @@ from evidence.models import (
 )
 from evidence.services.experiments import unknown_links
 from evidence.vocabulary import added_causes
-from v2kb.core.errors import Refusal
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.evidence_change import FIELD_LABELS
 from v2kb.rules.experiments import FIELDS, entry_hash
 from v2kb.rules.names import lever_key
 
@@ -221,7 +221,8 @@ def _take(line: ImportLine, found: ComparedRow) -> None:
     line.target = "" if found.row.code.startswith("line ") else found.row.code
     notes = [line.note, found.note, f"new lever {found.new_lever}" if found.new_lever else ""]
     if found.state == NEW and found.missing:
-        notes.append(f"missing: {', '.join(problem.field for problem in found.missing)}")
+        labels = (FIELD_LABELS.get(problem.field, problem.field) for problem in found.missing)
+        notes.append(f"missing: {', '.join(labels)}")
     line.note = "; ".join(note for note in notes if note)[:300]
     if found.changes:
         line.document = line.document | {"changes": [change.label for change in found.changes[:MAX_CHANGES]]}
@@ -286,7 +287,7 @@ def _check_corrections(job: ImportJob) -> None:
 # --- an evidence map ---
 
 
-def check_map(job: ImportJob, plan: MapPlan, refusal: Refusal | None) -> int:
+def check_map(job: ImportJob, plan: MapPlan) -> int:
     """The dry run of a map: its rows as lines, and what can't be read. Returns how many lines."""
     lines = _map_lines(job, plan)
     ImportLine.objects.bulk_create(lines)
@@ -294,7 +295,7 @@ def check_map(job: ImportJob, plan: MapPlan, refusal: Refusal | None) -> int:
     guidelines = sum(line.state != UNCHANGED for line in plan.guidelines)
     job.counts = {state: counts.get(state, 0) for state in State.values} | {"guidelines": guidelines}
     job.total = len(lines)
-    job.message = refusal.message if refusal else "; ".join(plan.map.notes)
+    job.message = "; ".join(plan.map.notes)
     return len(lines)
 
 

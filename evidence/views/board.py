@@ -14,6 +14,8 @@ from evidence.models import Verdict
 from evidence.policies import may_curate, may_propose
 from evidence.presenters import caret_of, scope_parts
 from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
+from evidence.search.columns import columns
+from evidence.search.facets import unmet
 from evidence.search.meaning import is_on
 from evidence.search.near import near_levers
 from evidence.search.saved import SavedView, query_string, saved_searches
@@ -84,6 +86,8 @@ def row_list(request: HttpRequest) -> HttpResponse:
         context["page"] = page
     elif not refusal:
         context["lanes"] = _lanes(request, found, scope)
+    if not len(found):
+        context["unmet"] = unmet(columns(), found.query.filters)
     if found.terms and not len(found):
         context["near"] = near_levers(" ".join(found.terms))
     return render_part_or_page(

@@ -1,5 +1,6 @@
 """Pages of proposals: forms, and one proposal with its decision."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -8,7 +9,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from evidence import presenters, selectors
 from evidence.curation import effects_of
-from evidence.deciding import acceptances_needed, accepting, interested_in, obstacles
+from evidence.deciding import acceptances_needed, accepting, disarms, interested_in, obstacles
 from evidence.forms import ContentForm, initial_of
 from evidence.lines import read_numbers
 from evidence.models import Proposal
@@ -178,6 +179,7 @@ def _page(
         "three_way": presenters.three_way_rows(differing(view)),
         "is_stale": is_stale,
         "is_open": is_open,
+        "disarms": is_open and disarms(proposal),
         "decisions": decisions,
         "receipts": list(proposal.receipts.all()),
         "bar": _bar(actor, proposal, decisions, is_stale) if is_open else None,
@@ -224,10 +226,11 @@ def _bar(actor, proposal: Proposal, decisions: list, is_stale: bool) -> dict[str
         "may_recuse": may_curate(actor) and not codes & {"own_proposal", "already_accepted", "recused"},
         "may_accept": may_curate(actor) and not reasons and not is_stale and len(missing) == 1,
         "needs_two": needed > 1,
+        "needs_another": left > 1,
     }
 
 
-def _decide(request: HttpRequest, pk: int, call, done: str) -> HttpResponse:
+def _decide(request: HttpRequest, pk: int, call, done: str | Callable[[Proposal], str]) -> HttpResponse:
     proposal = selectors.get_proposal(pk)
 
     def again(refusal: Refusal) -> HttpResponse:
@@ -239,6 +242,12 @@ def _decide(request: HttpRequest, pk: int, call, done: str) -> HttpResponse:
     return to_queue(request) if response.status_code == 302 and "queue" in request.POST else response
 
 
+def _accepted(proposal: Proposal) -> str:
+    if proposal.state == Proposal.State.OPEN:
+        return "Your acceptance is stored. Another curator must accept too."
+    return f"Accepted: {proposal.row.code} is at revision {proposal.row.head.number}."
+
+
 @require_POST
 def proposal_accept(request: HttpRequest, pk: int) -> HttpResponse:
     """Accept, stating a conflict of interest or none."""
@@ -248,7 +257,7 @@ def proposal_accept(request: HttpRequest, pk: int) -> HttpResponse:
         request,
         pk,
         lambda actor: accept_proposal(actor, min(pk, MAX_KEY), conflict=conflict_of(request), reason=reason),
-        "Your acceptance is stored.",
+        _accepted,
     )
 
 

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evidence import selectors
 from evidence.curation import effects_of
-from evidence.deciding import acceptances_needed, accepting
+from evidence.deciding import acceptances_needed, accepting, disarms
 from evidence.models import Proposal
 from evidence.policies import may_curate, may_propose, require_curator
 from evidence.services.bulk import MAX_BULK, accept_many, preview_bulk
@@ -70,8 +70,9 @@ def _dress(proposal: Proposal, effects: list[dict[str, Any]], is_mine: bool, use
     proposal.is_stale = selectors.is_stale(proposal)
     proposal.is_mine_to_decide = is_mine
     proposal.needed = acceptances_needed(proposal)
-    proposal.needs_two = proposal.needed > 1
     proposal.given = len(accepting(proposal.decisions.all()))
+    proposal.needs_another = proposal.needed > proposal.given + 1
+    proposal.disarms = disarms(proposal)
     proposal.effects = effects
     proposal.reopens = [line for line in effects if line["effect"] == "reopens"]
     proposal.claimed = selectors.claim_on(proposal)

@@ -12,16 +12,24 @@ from v2kb.core.errors import Refusal
 
 
 def act(
-    request: HttpRequest, call: Callable[[], Any], *, done: str, to: str, again: Callable[[Refusal], HttpResponse]
+    request: HttpRequest,
+    call: Callable[[], Any],
+    *,
+    done: str | Callable[[Any], str],
+    to: str,
+    again: Callable[[Refusal], HttpResponse],
 ) -> HttpResponse:
-    """Do something and go to `to`; a refusal shows the page `again`, a missing right or thing its own page."""
+    """Do something and go to `to`; a refusal shows the page `again`, a missing right or thing its own page.
+
+    `done` is what is said then, or makes it from what `call` returned.
+    """
     try:
-        call()
+        result = call()
     except Refusal as refusal:
         if refusal.status in (403, 404):
             raise
         return again(refusal)
-    messages.success(request, done)
+    messages.success(request, done if isinstance(done, str) else done(result))
     return redirect(to)
 
 

@@ -63,7 +63,7 @@ def test_the_queue_is_worked_off_with_keys(page, live_server, sign_in, console, 
     dialog.get_by_label("I have none").check()
     dialog.get_by_role("button", name="Accept").click()
     expect(page.locator("tr", has_text="Row 0")).to_have_count(0)
-    expect(page.locator("#messages")).to_contain_text("Your acceptance is stored.")
+    expect(page.locator("#messages")).to_contain_text("is at revision 2.")
     expect(current(page)).to_contain_text(f"{second.pk}: Row 1")
 
     page.keyboard.press("r")

@@ -227,7 +227,7 @@ def test_rows_of_a_log_by_their_natural_key(cleo, make_actor):
     accept_proposal(make_actor("carl", "curator"), proposal.pk)
     job = check(cleo, start(cleo, text.replace("-9%", "-8%"), "log.csv"), mapping)
     assert (counts(job), job.lines.get(state="changed").document["changes"]) == (
-        {"unchanged": 1, "changed": 1}, ["numbers", "measured, note"],
+        {"unchanged": 1, "changed": 1}, ["numbers", "note on the measurement"],
     )  # fmt: skip
     apply(cleo, job)
     assert Proposal.objects.get(state="open").content["mechanism"] == "edited by hand"

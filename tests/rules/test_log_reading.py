@@ -159,7 +159,8 @@ def test_tables_with_other_columns_and_code_are_left_alone():
     layout = find_layout(lines)
     found = list(read_records(lines, layout))
     assert [(record.line, record.cells) for record in found[:2]] == [(3, ["1", "2"]), (17, ["5", "`x|y`"])]
-    assert (found[2].line, found[2].problem, layout.others) == (18, "1 cells where the header has 2.", [11])
+    assert (found[2].line, found[2].problem, layout.others) == (18, "1 cell where the header has 2.", [11])
+    assert found[2].fix == "Add those that are missing; they may be empty."
 
 
 def test_columns_have_names_of_their_own():

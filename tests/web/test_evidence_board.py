@@ -237,6 +237,22 @@ def test_what_can_not_be_searched_for_says_what_to_do(known, designer, query, wo
     assert words in text_of(response)
 
 
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("arch:sm_999", "No row has <code>arch:sm_999</code>. Rows have <code>cpu</code>"),
+        ("-arch:sm_999 zebra", "Looked for <code>zebra</code>."),
+        ("lever:nowhere", "No row has <code>lever:nowhere</code>.</p>"),
+        ("%", "There is no word in it to look for."),
+    ],
+)
+def test_a_search_without_rows_says_which_part_of_it_no_row_has(known, designer, query, words):
+    page = text_of(designer.get("/evidence/", {"q": query}))
+    assert "Nothing is known with this search" in page
+    assert words in page
+    assert ("No row has" in page) == (":" in query and query[0] != "-")
+
+
 def test_nothing_known_is_a_finding_too(known, designer):
     _, op = known
     page = text_of(designer.get("/specs/search/", {"q": "zebra"}))

@@ -98,7 +98,7 @@ def test_deciding_in_the_queue_goes_back_to_it_as_it_was_filtered(row, curator):
         f"{QUEUE}{propose(row, mechanism='x').pk}/accept/", data, headers={"HX-Request": "true"}, follow=True
     )
     assert text(followed).strip().startswith('<div class="stack" id="proposal-list">')
-    assert "Your acceptance is stored." in text(followed)
+    assert f"Accepted: {row.code} is at revision 3." in text(followed)
 
 
 def test_a_claim_shows_and_goes(row, curator):
@@ -232,6 +232,22 @@ def test_a_merged_row_says_where_it_went_and_takes_no_more(row, designer, curato
     assert taken.code not in text(viewer.get("/evidence/?view=table"))
 
 
+def test_a_merge_that_lifts_a_block_says_so_and_asks_for_two(curator):
+    """D8 of one lever taken into D9 of another: nothing would block designs of the first any more."""
+    row, other = f.evidence_row(f.DEAD), f.evidence_row(f.DEAD, title="Of another lever", lever="split-k")
+    merge = propose_merge(f.actor("ines", "designer"), into=row.code, taken=other.code, reason="twins")
+    warning = f"{other.code} blocks designs that adopt split k; {row.code} will not block all of them."
+    for address in (merge.get_absolute_url(), QUEUE):
+        assert warning in text(curator.get(address)), address
+    first = text(curator.post(f"{QUEUE}{merge.pk}/accept/", {"conflict": "none"}, follow=True))
+    assert "Your acceptance is stored. Another curator must accept too." in first
+    carl = client_of("carl", "curator")
+    assert "once a second curator accepts it too" not in text(carl.get(merge.get_absolute_url()))
+    same = f.evidence_row(f.DEAD, title="Of the same lever", lever="split-k")
+    twin = propose_merge(f.actor("ines", "designer"), into=same.code, taken=other.code, reason="twins")
+    assert "will not block all of them" not in text(curator.get(twin.get_absolute_url()))
+
+
 def test_a_citation_of_a_merged_row_still_resolves_and_says_where_it_went(row, viewer):
     f.op()
     spec = f.approved_revision(row).spec
@@ -267,6 +283,7 @@ def test_lineage_has_a_drawing_and_the_same_in_words(row, viewer):
     for each in (row, newer):
         page = text(viewer.get(each.get_absolute_url()))
         assert page.count("lineage-box") == 2
+        assert ">narrowed by</text>" in page, "the word is read along the arrow, from the older row"
         assert "only M=1" in page
         assert "style=" not in page
 

@@ -119,3 +119,8 @@ def test_any_text_is_never_a_fault(signed_in, text):
     sent = {"q": text.encode("utf-8", "surrogatepass")}
     for address in (reverse("search"), reverse("evidence:row_list"), "/api/v1/evidence/"):
         assert signed_in.get(address, sent).status_code in (200, 400, 422), (address, text)
+
+
+def test_hits_that_are_rows_show_their_verdict(signed_in):
+    row = page(signed_in, "loader warp of zebras").split('<h2 id="g-evidence">')[1].split("</li>")[0]
+    assert re.search(r'<span class="verdict tone-\w+">.*?UNTESTED</span> <a data-open', row, re.S)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Hashable
 from dataclasses import dataclass
 from typing import Any
 
-from v2kb.rules.evidence import DEAD, FIELDS, FULL, NOT_BLOCKING, WEAK, WIN, blocking_kind, is_blocking
+from v2kb.rules.evidence import DEAD, FIELDS, FULL, NOT_BLOCKING, WEAK, WIN, blocking_kind, cause_label, is_blocking
 from v2kb.rules.numbers import contains
 from v2kb.rules.scope import DIMENSIONS, EQUAL, INSIDE, LABELS, describe, normalise_scope, relation
 
@@ -36,7 +36,7 @@ def material_change(
     reasons = []
     for field, label in (("verdict", "verdict"), ("cause_class", "cause class"), ("lever", "lever")):
         if old[field] != new[field]:
-            was, now = (value or "none" for value in (old[field], new[field]))
+            was, now = (_shown(field, value) for value in (old[field], new[field]))
             reasons.append(Reason(field, field, f"The {label} changed from {was} to {now}."))
     if normalise_scope(old["scope"]) != normalise_scope(new["scope"]):
         sentence = f"The scope changed from “{describe(old['scope'])}” to “{describe(new['scope'])}”."
@@ -53,6 +53,10 @@ def material_change(
     if flag_confirmed:
         reasons.append(Reason("flag", "", "A flag on the row was confirmed."))
     return reasons
+
+
+def _shown(field: str, value: str) -> str:
+    return (cause_label(value) if field == "cause_class" else value) or "none"
 
 
 def _number_reasons(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[Reason]:
@@ -172,7 +176,7 @@ FIELD_LABELS = {
     "bound": "bound or caveat",
     "structural": "structural",
     "measured_on": "measured on",
-    "measured_note": "measured, note",
+    "measured_note": "note on the measurement",
     "sources": "sources",
 } | {f"scope.{name}": f"scope: {LABELS[name]}" for name in DIMENSIONS}
 SAME, THEIRS, MINE, BOTH, CONFLICT = "same", "theirs", "mine", "both", "conflict"

@@ -37,6 +37,8 @@ FIELDS = {
 }
 STATES = ("archived", "blocking", "contested", "flagged", "structural", "superseded", "unverified", "weak")
 """What `is:` may ask. A contested row is one that an open proposal wants to change."""
+BLOCKING = ("full", "weak", "yes", "no", "none")
+VERDICTS = ("dead", "win", "untested")
 
 _PART = re.compile(
     r"""(?P<minus>-(?=["A-Za-z_])(?!D[A-Z][A-Z0-9]*_))?
@@ -231,10 +233,17 @@ def _filter(found: re.Match[str], name: str, negated: bool) -> Filter:
         raise QueryError(f"{name}: has no value.", at, f"Write for example {_example(name)}.")
     if kind == CHOICE:
         values = tuple(part.strip().lower() for part in value.split(",") if part.strip())
-        if name == "is" and (unknown := [value for value in values if value not in STATES]):
-            raise QueryError(f"is:{unknown[0]} is not known.", at, f"Use one of: {', '.join(STATES)}.")
+        _refuse_unknown(name, values, at)
         return Filter(name, values, negated=negated)
     return _bounds(name, kind, value, at, negated)
+
+
+def _refuse_unknown(name: str, values: tuple[str, ...], at: int) -> None:
+    """Values of the fields whose values are few and never change; a verdict may be shortened."""
+    known = {"is": STATES, "blocking": BLOCKING, "verdict": VERDICTS}.get(name)
+    for value in values if known else ():
+        if not (any(word.startswith(value) for word in known) if name == "verdict" else value in known):
+            raise QueryError(f"{name}:{value} is not known.", at, f"Use one of: {', '.join(known)}.")
 
 
 def _bounds(name: str, kind: str, value: str, at: int, negated: bool) -> Filter:
