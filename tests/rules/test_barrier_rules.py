@@ -68,6 +68,15 @@ def test_r24_the_noinc_variant_is_arrived_by_hardware():
     assert paths(found(noinc, "R24")) == {"sems.rows[1].reinit_owner"}
 
 
+def test_an_op_that_is_launched_alone_has_no_former_task_and_hands_on_no_pages():
+    doc = changed(with_row(W_TMA, reinit_owner="none"), ops__0__op="gemm", roles__release__owners=[])
+    states = spec_report(doc, ops={"gemm": {"envelope": "standalone"}}).states
+    assert {states[f"R{n}"] for n in (24, 25, 26, 27, 32, 33, 34, 35)} == {"not_applicable"}
+    assert {states[f"R{n}"] for n in (20, 22, 23, 29, 30, 31)} == {"passed"}
+    states = spec_report(doc, ops={"gemm": {"envelope": "fused_megakernel"}}).states
+    assert (states["R24"], states["R32"]) == ("failed", "missing_input")
+
+
 def test_r24_in_the_channel_form():
     doc = changed(linear_spec(), sems__channels__1__reinit_full_by="none")
     assert paths(found(doc, "R24")) == {"sems.channels[1].reinit_full_by"}

@@ -93,10 +93,23 @@ def has_barriers(view: SpecView, report: Reporter) -> bool:
     return bool(view.sems)
 
 
+def has_former_task(view: SpecView, report: Reporter) -> bool:
+    """True when a task before may have used the same barriers; else say why none has."""
+    if not has_barriers(view, report):
+        return False
+    if not view.in_megakernel:
+        report.skip("The op is launched alone, so no former task can arrive late.")
+    return view.in_megakernel
+
+
 def has_roles(view: SpecView, report: Reporter) -> bool:
-    """True when the roles of the spec wait for each other; else say that they don't, or that the family is missing."""
+    """True when roles of the spec wait for each other in the megakernel; else say that they don't, or that the family
+    is missing.
+    """
     if without_barriers(view):
         report.skip(f"In family {view.family} without semaphores no role waits for another.")
+    elif not view.in_megakernel:
+        report.skip("The op is launched alone, so no other task waits for its pages.")
     elif not view.sems and not view.family:
         report.missing(NO_FAMILY)
     else:

@@ -4,6 +4,7 @@ from v2kb.rules.barriers import (
     NO_ROLE,
     arriver,
     has_barriers,
+    has_former_task,
     has_owner,
     is_async,
     need_answer,
@@ -29,7 +30,7 @@ def _tail_rows(view: SpecView, report: Reporter) -> list[Row]:
     inputs=("sems.rows[].kind", "sems.rows[].reinit_owner", "sems.rows[].reinit_order"),
 )
 def r24(view: SpecView, report: Reporter, context: Context) -> None:
-    if not has_barriers(view, report):
+    if not has_former_task(view, report):
         return
     for row in view.sems:
         if not need_word(report, row, "kind") or not is_async(row):
@@ -63,7 +64,7 @@ def r24(view: SpecView, report: Reporter, context: Context) -> None:
     inputs=("sems.rows[].arrives", "sems.rows[].reinit_owner", "sems.rows[].proof"),
 )
 def r25(view: SpecView, report: Reporter, context: Context) -> None:
-    if not has_barriers(view, report):
+    if not has_former_task(view, report):
         return
     for row in _tail_rows(view, report):
         owner = need_word(report, row, "reinit_owner")
@@ -87,7 +88,7 @@ def r25(view: SpecView, report: Reporter, context: Context) -> None:
     inputs=("sems.rows[].waited_at_start", "sems.rows[].arrives", "sems.rows[].reinit_owner"),
 )
 def r26(view: SpecView, report: Reporter, context: Context) -> None:
-    if not has_barriers(view, report):
+    if not has_former_task(view, report):
         return
     for row in view.sems:
         if is_async(row) or row.source["pair"] or not has_owner(row):
@@ -120,7 +121,7 @@ def _waits_later(row: Row) -> bool:
     inputs=("sems.protocol.tail_before_publish", "sems.rows[].arrives", "sems.rows[].reinit_order"),
 )
 def r27(view: SpecView, report: Reporter, context: Context) -> None:
-    if not has_barriers(view, report):
+    if not has_former_task(view, report):
         return
     owned = [row for row in _tail_rows(view, report) if has_owner(row)]
     if not owned:
