@@ -37,7 +37,7 @@ class EntryFilter:
         """The filter of a request's parameters; what can't be read narrows nothing."""
 
         def text(name: str) -> str:
-            return str(params.get(name) or "").replace("\x00", "").strip()[:MAX_TEXT]
+            return str(params.get(name) or "").strip()[:MAX_TEXT]
 
         wanted = params.getlist("verdict")  # type: ignore[attr-defined]
         return cls(

@@ -133,7 +133,7 @@ class DocumentViewSet(viewsets.ReadOnlyModelViewSet):
         """The section that a citation names."""
         document = selectors.get_document(slug)
         revision = document.head
-        wanted = request.query_params.get("revision", "").replace("\x00", " ")[:64]
+        wanted = request.query_params.get("revision", "")[:64]
         if wanted and wanted != revision.content_hash:
             revision = document.revisions.filter(content_hash=wanted).order_by("-number").first()
             if revision is None:

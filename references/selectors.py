@@ -38,7 +38,7 @@ class Citation:
 
 def words_of(query: str) -> list[str]:
     """The words to look for, at most MAX_WORDS."""
-    return query.replace("\x00", " ").split()[:MAX_WORDS]
+    return query.split()[:MAX_WORDS]
 
 
 def match_documents(documents: QuerySet[Document], query: str) -> QuerySet[Document]:

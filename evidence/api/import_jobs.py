@@ -162,6 +162,6 @@ class ExportViewSet(viewsets.ViewSet):
     )
     def retrieve(self, request: Request, pk: str) -> HttpResponse:
         """map.md, rows.csv, rows.jsonl, history.md, history.csv or history.jsonl."""
-        document = request.query_params.get("document", "")[:80].replace("\x00", "")
+        document = request.query_params.get("document", "")[:80]
         parts = exports.export(pk, document=document)
         return HttpResponse("".join(parts), content_type=f"{exports.TYPES[pk.rpartition('.')[2]]}; charset=utf-8")

@@ -84,7 +84,7 @@ class LeverViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     lookup_value_regex = SLUG
 
     def get_queryset(self) -> QuerySet[Lever]:
-        query = self.request.query_params.get("q", "")[:200].replace("\x00", "")
+        query = self.request.query_params.get("q", "")[:200]
         return selectors.list_levers(archived=self.request.query_params.get("archived") == "1", query=query)
 
     def get_object(self) -> Lever:

@@ -149,7 +149,7 @@ class ProposalViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
             state if state in Proposal.State.values else "", kind if kind in Proposal.Kind.values else ""
         )
         if params.get("row"):
-            proposals = proposals.filter(row__code=params["row"][:20].replace("\x00", "").upper())
+            proposals = proposals.filter(row__code=params["row"][:20].upper())
         return proposals.prefetch_related("receipts")
 
     @extend_schema(

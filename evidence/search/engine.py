@@ -39,7 +39,7 @@ class Query:
         """Read a request's parameters; unknown facets are ignored, unknown values simply find nothing."""
         chosen = {name: tuple(value[:100] for value in params.getlist(name)[:20] if value) for name in FACETS}
         return cls(
-            text=params.get("q", "")[: MAX_CHARS + 1].replace("\x00", " ").strip(),
+            text=params.get("q", "")[: MAX_CHARS + 1].strip(),
             chosen={name: values for name, values in chosen.items() if values},
             archived=params.get("archived") == "1",
         )

@@ -28,6 +28,8 @@ def save_search(actor: Actor, *, name: str, query: str) -> SavedSearch:
     name = name.strip()
     check_values(SavedSearch, name=name)
     params = QueryDict(query[: MAX_QUERY_CHARS + 1].removeprefix("?"))
+    for values in params.lists():
+        check_text("".join([values[0], *values[1]]), "query")
     spelled = query_string(params)
     if not spelled:
         raise Refusal("evidence.saved_empty", "There is nothing to save: nothing was searched for.", field="query",

@@ -16,7 +16,7 @@ def export_list(request: HttpRequest) -> HttpResponse:
 @require_GET
 def export_file(request: HttpRequest, name: str) -> HttpResponse:
     """One export as a download; `?document=` names the map to write again."""
-    document = request.GET.get("document", "")[:80].replace("\x00", "")
+    document = request.GET.get("document", "")[:80]
     parts = exports.export(name, document=document)
     kind = name.rpartition(".")[2]
     response = StreamingHttpResponse(parts, content_type=f"{exports.TYPES[kind]}; charset=utf-8")

@@ -31,7 +31,7 @@ from v2kb.core.views import page_of, render_part_or_page, submit
 @require_GET
 def lever_list(request: HttpRequest) -> HttpResponse:
     """Levers with their other names and rows; a query looks in all names."""
-    query = request.GET.get("q", "")[:200].replace("\x00", "").strip()
+    query = request.GET.get("q", "")[:200].strip()
     archived = request.GET.get("archived") == "1"
     page = page_of(request, selectors.list_levers(archived=archived, query=query))
     for lever in page.object_list:

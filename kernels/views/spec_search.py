@@ -21,6 +21,7 @@ from kernels.selectors.searches import ops_to_design
 from kernels.services.searches import begin_spec, record_search
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
+from v2kb.core.values import without_nul
 from v2kb.core.views import add_refusal
 from v2kb.rules.scope import DIMENSIONS, read_scope
 from v2kb.rules.search_query import MAX_CHARS
@@ -73,9 +74,11 @@ def spec_search(request: HttpRequest) -> HttpResponse:
 class _Asked:
     """What the page was asked: the search, the decisions and the spec that it is for."""
 
-    def __init__(self, params: QueryDict) -> None:
+    def __init__(self, typed: QueryDict) -> None:
+        params = without_nul(typed)
+
         def one(name: str) -> str:
-            return params.get(name, "").replace("\x00", "").strip()[:MAX_FIELD]
+            return params.get(name, "").strip()[:MAX_FIELD]
 
         self.ops = ops_to_design()
         self.op, self.family, self.spec = one("op"), one("family"), one("spec")
@@ -83,7 +86,7 @@ class _Asked:
         self.levers: list[Lever] = []
         self.unknown: list[str] = []
         for name in params.getlist("lever")[:MAX_LEVERS]:
-            name = name.replace("\x00", "").strip()[:MAX_FIELD]
+            name = name.strip()[:MAX_FIELD]
             lever = resolve_lever(name)
             if lever is not None and lever not in self.levers:
                 self.levers.append(lever)
@@ -92,7 +95,7 @@ class _Asked:
         scope, problems = self._scope()
         self.problem = self._problem(problems)
         self.design = Design(
-            params.get("q", "")[: MAX_CHARS + 1].replace("\x00", " ").strip(),
+            params.get("q", "")[: MAX_CHARS + 1].strip(),
             tuple(lever.slug for lever in self.levers),
             scope,
             {

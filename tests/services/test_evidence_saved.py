@@ -58,6 +58,8 @@ def test_a_search_that_can_not_be_read_any_more_says_so(dead):
         ("", "q=norm", "core.bad_value"),
         ("n" * 101, "q=norm", "core.bad_value"),
         ("a\x00b", "q=norm", "core.bad_text"),
+        ("x", "q=a%00b", "core.bad_text"),
+        ("x", "lever=a%00b", "core.bad_text"),
     ],
 )
 def test_what_is_refused(dead, name, query, code):

@@ -13,6 +13,7 @@ from v2kb.core.errors import Forbidden, Refusal
 from v2kb.core.guards.errors import refusal_from_database
 from v2kb.core.markdown import links_looked_up_once
 from v2kb.core.uploads import refusal_of_body
+from v2kb.core.values import NUL
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 
@@ -127,14 +128,16 @@ class SignInMiddleware:
 class RefusalMiddleware:
     """A refusal that no view caught becomes an answer with its status, code and fix, never a 500.
 
-    So does an address with a NUL byte, which PostgreSQL can't look up, and what the database itself refused.
+    So does an address with a NUL byte, which PostgreSQL can't look up (no view sees one in its query), and what the
+    database itself refused.
     """
 
     def __init__(self, get_response: GetResponse) -> None:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        if "\x00" in request.path_info or "%00" in request.META.get("QUERY_STRING", ""):
+        query = request.META.get("QUERY_STRING", "")
+        if NUL in request.path_info or NUL in query or "%00" in query:
             refusal = Refusal("core.bad_address", "The address holds a NUL byte.", status=400)
             return answer_refusal(request, refusal)
         return self.get_response(request)

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.http import QueryDict
 
 from v2kb.core.errors import Refusal
 from v2kb.rules.canonical import NotCanonical, canonical_json
@@ -63,6 +64,14 @@ def _check_texts(value: Any, field: str) -> None:
     elif isinstance(value, list | tuple):
         for number, item in enumerate(value):
             _check_texts(item, f"{field}[{number}]")
+
+
+def without_nul(params: QueryDict) -> QueryDict:
+    """What a form sent, with a replacement character for each NUL, which no column stores."""
+    clean = params.copy()
+    for name, values in params.lists():
+        clean.setlist(name, [value.replace(NUL, "\N{REPLACEMENT CHARACTER}") for value in values])
+    return clean
 
 
 def whole_number(text: str, default: int = 0) -> int:
