@@ -26,6 +26,7 @@ from evidence.models import (
 )
 from evidence.services.experiments import unknown_links
 from evidence.vocabulary import added_causes
+from v2kb.core.errors import Refusal
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence_change import FIELD_LABELS
 from v2kb.rules.experiments import FIELDS, entry_hash
@@ -287,7 +288,7 @@ def _check_corrections(job: ImportJob) -> None:
 # --- an evidence map ---
 
 
-def check_map(job: ImportJob, plan: MapPlan) -> int:
+def check_map(job: ImportJob, plan: MapPlan, refusal: Refusal | None) -> int:
     """The dry run of a map: its rows as lines, and what can't be read. Returns how many lines."""
     lines = _map_lines(job, plan)
     ImportLine.objects.bulk_create(lines)
@@ -295,7 +296,7 @@ def check_map(job: ImportJob, plan: MapPlan) -> int:
     guidelines = sum(line.state != UNCHANGED for line in plan.guidelines)
     job.counts = {state: counts.get(state, 0) for state in State.values} | {"guidelines": guidelines}
     job.total = len(lines)
-    job.message = "; ".join(plan.map.notes)
+    job.message = refusal.message if refusal else "; ".join(plan.map.notes)
     return len(lines)
 
 
