@@ -18,6 +18,8 @@ register(
             "gateresult",
             "approval",
             "preregistration",
+            "findingwaiver",
+            "waiveranswer",
             "fileblob",
             "kernelversion",
             "versionfile",
@@ -137,6 +139,20 @@ register(
             "EXISTS (SELECT 1 FROM evidence_flag f WHERE f.confirmed_at > g.created_at AND f.cleared_at IS NULL) OR "
             "EXISTS (SELECT 1 FROM evidence_supersession s WHERE s.created_at > g.created_at "
             "AND s.kind IN ('replaces', 'merges'))))"
+        ),
+    ),
+    TriggerGuard(
+        table="kernels_waiveranswer",
+        name="two_people",
+        code="waiver.own",
+        message="A waiver is agreed to by a reviewer who neither asked for it nor wrote a revision of the spec.",
+        refuse_when=(
+            "NEW.kind = 'agreed' AND EXISTS (SELECT 1 FROM kernels_findingwaiver w WHERE w.id = NEW.waiver_id AND ("
+            "w.asked_by_id = NEW.user_id OR EXISTS (SELECT 1 FROM kernels_specrevision r "
+            "WHERE r.spec_id = w.spec_id AND r.author_id = NEW.user_id) OR NOT EXISTS ("
+            "SELECT 1 FROM core_user u JOIN core_user_groups m ON m.user_id = u.id "
+            "JOIN auth_group g ON g.id = m.group_id WHERE u.id = NEW.user_id AND u.is_active "
+            "AND g.name IN ('reviewer_correctness', 'reviewer_performance'))))"
         ),
     ),
     TriggerGuard(

@@ -1,6 +1,6 @@
 """Who may do what to ops, specs, kernels and runs."""
 
-from kernels.models import Run, SpecRevision
+from kernels.models import FindingWaiver, Run, SpecRevision
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden
 from v2kb.core.policies import require_role, require_user
@@ -59,6 +59,25 @@ def may_take_position(actor: Actor, revision: SpecRevision, aspect: str) -> None
 def may_sign_mechanism(actor: Actor, revision: SpecRevision) -> None:
     """Sign a mechanism as new: a curator who is no contributor."""
     may_take_position(actor, revision, "curation")
+
+
+def may_agree_to_waiver(actor: Actor, waiver: FindingWaiver) -> None:
+    """Agree to a waiver, or refuse it: a reviewer who did not ask for it and wrote no revision of the spec."""
+    require_role(actor, "reviewer_correctness", "reviewer_performance")
+    wrote = SpecRevision.objects.filter(spec_id=waiver.spec_id, author=actor.user).exists()
+    if wrote or waiver.asked_by_id == actor.user.pk:
+        raise Forbidden(
+            "waiver.own",
+            "You asked for this waiver or wrote a revision of its spec.",
+            fix="Ask a reviewer who did neither.",
+        )
+
+
+def may_withdraw_waiver(actor: Actor, waiver: FindingWaiver) -> None:
+    """Take a waiver back: who asked for it, or any reviewer."""
+    require_user(actor)
+    if waiver.asked_by_id != actor.user.pk:
+        require_role(actor, "reviewer_correctness", "reviewer_performance")
 
 
 def is_contributor(actor: Actor, revision: SpecRevision) -> bool:

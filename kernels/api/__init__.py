@@ -10,6 +10,7 @@ from kernels.api.revisions import GateResultViewSet, RevisionViewSet
 from kernels.api.runs import RunViewSet
 from kernels.api.searches import DesignSearchViewSet, SearchReceiptViewSet
 from kernels.api.specs import SpecViewSet
+from kernels.api.waivers import WaiverViewSet
 from kernels.api.workers import QueueViewSet, WorkerViewSet
 from v2kb.core.rest import NUMBER, SLUG
 
@@ -27,6 +28,7 @@ def register(router: BaseRouter) -> None:
     router.register("specs", SpecViewSet, basename="spec")
     router.register("design-search", DesignSearchViewSet, basename="design-search")
     router.register(rf"{SPEC}/searches", SearchReceiptViewSet, basename="search-receipt")
+    router.register(rf"{SPEC}/waivers", WaiverViewSet, basename="spec-waiver")
     router.register(rf"{SPEC}/revisions", RevisionViewSet, basename="spec-revision")
     router.register(rf"{REVISION}/gate-results", GateResultViewSet, basename="gate-result")
     router.register(rf"{REVISION}/comments", CommentViewSet, basename="review-comment")

@@ -13,6 +13,7 @@ from kernels.models.review import (
 from kernels.models.run import Judgement, Run, RunAttempt, RunLog, RunResult, Worker
 from kernels.models.search import SearchReceipt
 from kernels.models.spec import Citation, Spec, SpecDraft, SpecOp, SpecRevision
+from kernels.models.waiver import FindingWaiver, WaiverAnswer
 
 __all__ = [
     "Anchor",
@@ -20,6 +21,7 @@ __all__ = [
     "Citation",
     "Comment",
     "FileBlob",
+    "FindingWaiver",
     "GateResult",
     "Judgement",
     "Kernel",
@@ -41,5 +43,6 @@ __all__ = [
     "SpecRevision",
     "Submission",
     "VersionFile",
+    "WaiverAnswer",
     "Worker",
 ]

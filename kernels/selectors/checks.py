@@ -3,9 +3,11 @@
 from typing import Any
 
 from evidence.models import EvidenceRow
-from kernels.models import Op, Spec
+from kernels.models import Op, Spec, SpecRevision
+from kernels.selectors.waivers import agreed_waivers
 from v2kb.rules.antiloop_facts import items, mapping, text
 from v2kb.rules.ceilings import Ceiling, ceilings_of
+from v2kb.rules.rule_registry import ERROR, MISSING_INPUT, WAIVED
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, page_map, semaphore_map, spec_report
 
 
@@ -36,13 +38,14 @@ def ceilings_for(document: dict[str, Any]) -> dict[str, tuple[Ceiling, ...]]:
     return {row.code: ceilings_of(row.code, row.head.content) for row in rows}
 
 
-def report_of(document: dict[str, Any]) -> SpecReport:
-    """What the spec rules say of a document, canonical or as typed."""
+def report_of(document: dict[str, Any], spec: Spec | None = None) -> SpecReport:
+    """What the spec rules say of a document, canonical or as typed, with the waivers agreed to for its spec."""
     return spec_report(
         document,
         neighbours=neighbours_of(document),
         ops=contracts_of(document),
         ceilings=ceilings_for(document),
+        waivers=agreed_waivers(spec) if spec is not None and spec.pk else (),
     )
 
 
@@ -52,9 +55,14 @@ def checks_document(report: SpecReport) -> dict[str, Any]:
 
 
 def blocking_findings(checks: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings that stop an approval: broken rules, and rules that lack an input, unless a waiver covers them."""
-    left = (f for f in checks["findings"] if f["state"] != "waived")
-    return [f for f in left if f["severity"] == "E" or f["kind"] == "missing_input"]
+    """The findings that stop an approval: broken rules, and rules that lack an input, unless they were waived."""
+    stopping = (f for f in checks["findings"] if f["severity"] == ERROR or f["kind"] == MISSING_INPUT)
+    return [finding for finding in stopping if finding["state"] != WAIVED]
+
+
+def blocking_now(revision: SpecRevision) -> list[dict[str, Any]]:
+    """What stops an approval of a revision by the rules and waivers of now."""
+    return blocking_findings(checks_document(report_of(revision.content, revision.spec)))
 
 
 def smem_picture(document: dict[str, Any]) -> dict[str, Any] | None:

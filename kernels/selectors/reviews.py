@@ -1,8 +1,10 @@
 """Reading reviews: the positions that count, and what is missing for an approval, in sentences."""
 
+from typing import Any
+
 from kernels.models import Approval, Position, SpecRevision, Submission
 from kernels.policies import REVIEWER_OF
-from kernels.selectors.checks import blocking_findings
+from kernels.selectors.checks import blocking_now
 from kernels.selectors.gate import gate_preview
 from v2kb.core.models import User
 from v2kb.rules.antiloop import GateResult
@@ -29,17 +31,20 @@ def approver_of(positions: list[Position]) -> User | None:
     return next((p.user for p in wanted if still_reviews(p)), None)
 
 
-def what_is_missing(revision: SpecRevision, gate: GateResult | None = None) -> list[str]:
+def what_is_missing(
+    revision: SpecRevision, gate: GateResult | None = None, blocking: list[dict[str, Any]] | None = None
+) -> list[str]:
     """What stands between this revision and its approval, as plain sentences; empty when it is approved.
 
-    `gate` is what the gate says of the revision now, where the caller has asked already.
+    `gate` and `blocking` are what gate and spec rules say of the revision now, where the caller has asked already.
     """
     if Approval.objects.filter(revision=revision).exists():
         return []
     missing = []
     if not Submission.objects.filter(revision=revision).exists():
         missing.append("The designer has not handed this revision in for review.")
-    broken = sorted({finding["rule"] for finding in blocking_findings(revision.checks)})
+    blocking = blocking_now(revision) if blocking is None else blocking
+    broken = sorted({finding["rule"] for finding in blocking})
     if broken:
         missing.append(f"Spec rules that fail or lack an input: {', '.join(broken)}.")
     positions = current_positions(revision)

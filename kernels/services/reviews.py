@@ -11,7 +11,7 @@ from kernels.models import (
     SpecRevision,
     Submission,
 )
-from kernels.selectors.checks import blocking_findings
+from kernels.selectors.checks import blocking_now
 from kernels.selectors.reviews import approver_of, current_positions, what_is_missing
 from kernels.services.gate import store_gate_result
 from v2kb.core.activity import record
@@ -158,7 +158,7 @@ def _close_quorum(actor: Actor, revision: SpecRevision) -> Approval | None:
     approver = approver_of(positions)
     if approver is None or any(p.position == Position.Kind.DISCUSS for p in positions):
         return None
-    if blocking_findings(revision.checks):
+    if blocking_now(revision):
         return None
     stored, result = store_gate_result(revision, lock=True)
     if not stored.passed:

@@ -9,7 +9,7 @@ from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow
 from evidence.selectors import is_slug_of_lever, resolve_lever
 from kernels import policies
 from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
-from kernels.selectors.checks import blocking_findings, checks_document, report_of
+from kernels.selectors.checks import blocking_now, checks_document, report_of
 from references.models import Document
 from references.selectors import cited_section
 from v2kb.core.activity import record
@@ -143,7 +143,7 @@ def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -
         number=number,
         content=document,
         content_hash=digest,
-        checks=checks_document(report_of(document)),
+        checks=checks_document(report_of(document, spec)),
         author=actor.user,
         reason=reason,
     )
@@ -193,7 +193,7 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
             f"Revision {revision.number} was handed in before, and nothing has changed since.",
             fix="Change the spec first. Where evidence moved on, pin its newest revision in the choice that cites it.",
         )
-    errors = blocking_findings(checks_document(report_of(revision.content)))
+    errors = blocking_now(revision)
     refuse_problems("spec.findings", [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors])
     submission = Submission.objects.create(revision=revision, user=actor.user)
     record(actor, "kernels.submit_spec", spec, f"revision {revision.number} handed in for review")

@@ -13,7 +13,8 @@ from kernels.editor.places import field_url
 from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
 from kernels.models import Approval, Citation, Comment, Op, Run, Spec, SpecRevision, Submission
 from kernels.policies import REVIEWER_OF, is_contributor, may_design
-from kernels.selectors.checks import blocking_findings, sem_picture, smem_picture
+from kernels.presenters import finding_lines
+from kernels.selectors.checks import blocking_findings, checks_document, report_of, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.reviews import current_positions, what_is_missing
 from kernels.selectors.searches import receipts_of
@@ -76,10 +77,10 @@ def _revision(code: str, number: int | None) -> tuple[Spec, SpecRevision | None]
 def spec_detail(request: HttpRequest, code: str, number: int | None = None) -> HttpResponse:
     """The review page: choices with their evidence, threads, gate, positions, predictions."""
     spec, revision = _revision(code, number)
-    return _show(request, spec, revision)
+    return show_spec(request, spec, revision)
 
 
-def _show(
+def show_spec(
     request: HttpRequest, spec: Spec, revision: SpecRevision | None, *, status: int = 200, **forms: Any
 ) -> HttpResponse:
     actor = actor_from_request(request)
@@ -109,6 +110,9 @@ def _show(
 
 def _revision_context(actor, spec: Spec, revision: SpecRevision, is_designer: bool) -> dict[str, Any]:
     result = gate_preview(spec, revision.content)
+    report = report_of(revision.content, spec)
+    checks = checks_document(report)
+    blocking = blocking_findings(checks)
     newest = spec.head_id == revision.pk
     contributor = is_contributor(actor, revision)
     comments = list(Comment.objects.filter(revision__spec=spec).select_related("author", "revision"))
@@ -120,15 +124,17 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision, is_designer: bo
         "newest": newest,
         "submission": submitted,
         "approval": approval,
-        "missing": what_is_missing(revision, result),
+        "missing": what_is_missing(revision, result, blocking),
         "gate": result,
         "gate_groups": _gate_groups(result, revision.content, spec.code if is_designer else ""),
         "cards": _cards(revision, result, comments, signed),
         "section_threads": _threads(comments, {"summary", "engine", "smem", "sems", "roles", "granularity", "anchors"}),
         "positions": current_positions(revision),
         "preregistrations": revision.preregistrations.all(),
-        "findings": revision.checks.get("findings", []),
-        "blocking": blocking_findings(revision.checks),
+        "findings": finding_lines(actor, spec, report, newest=newest, may_ask=is_designer and newest),
+        "checks": checks["summary"],
+        "rules_moved": revision.checks["summary"].get("rules_version") != checks["summary"]["rules_version"],
+        "blocking": blocking,
         "anchor_states": anchor_states(revision.content),
         "smem": smem_picture(revision.content),
         "sems": sem_picture(revision.content),
@@ -326,7 +332,7 @@ def comment(request: HttpRequest, code: str, number: int) -> HttpResponse:
 
     made = submit(form, send)
     if made is None:
-        return _show(request, spec, revision, status=422, comment_form=form, failed_form=form)
+        return show_spec(request, spec, revision, status=422, comment_form=form, failed_form=form)
     return redirect(f"{reverse('kernels:spec_revision', args=[code, number])}#comment-{made.pk}")
 
 
@@ -337,7 +343,7 @@ def position(request: HttpRequest, code: str, number: int) -> HttpResponse:
     form = PositionForm(request.POST)
     taken = submit(form, lambda d: reviews.take_position(actor_from_request(request), revision=revision, **d))
     if taken is None:
-        return _show(request, spec, revision, status=422, position_form=form, failed_form=form)
+        return show_spec(request, spec, revision, status=422, position_form=form, failed_form=form)
     return redirect(spec.get_absolute_url())
 
 
@@ -348,7 +354,7 @@ def sign(request: HttpRequest, code: str, number: int) -> HttpResponse:
     form = SignForm(request.POST)
     signed = submit(form, lambda d: reviews.sign_mechanism(actor_from_request(request), revision=revision, **d))
     if signed is None:
-        return _show(request, spec, revision, status=422, sign_form=form, failed_form=form)
+        return show_spec(request, spec, revision, status=422, sign_form=form, failed_form=form)
     return redirect(spec.get_absolute_url())
 
 

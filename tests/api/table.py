@@ -18,7 +18,8 @@ from evidence.services.import_jobs import map_import, start_import
 from evidence.services.import_work import due_jobs, work_on
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term, archive_term
-from kernels.models import Op
+from kernels.models import FindingWaiver, Op, Spec
+from kernels.services.waivers import ask_waiver
 from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
 from tests import factories as f
 from tests.api.world import World
@@ -149,6 +150,26 @@ def _saved_search(world: World) -> None:
     save_search(f.designer(), name="Norms", query="q=norm")
 
 
+def _with_finding(world: World) -> None:
+    """A spec whose tasks are listed wrongly."""
+    content = f.spec_content(f.evidence_row(lever="listed-wrongly", title="Listed"))
+    content["granularity"][0]["listed"] = "2"
+    f.saved_revision(content)
+
+
+def _with_waiver(world: World) -> None:
+    _with_finding(world)
+    ask_waiver(f.designer(), spec=Spec.objects.latest("pk"), **WAIVED)
+
+
+def newest_spec(world: World) -> dict[str, Any]:
+    return {"code": Spec.objects.latest("pk").code}
+
+
+def newest_waiver(world: World) -> dict[str, Any]:
+    return newest_spec(world) | {"id": getattr(FindingWaiver.objects.last(), "pk", 1)}
+
+
 def first_saved(world: World) -> dict[str, Any]:
     return {"id": getattr(SavedSearch.objects.first(), "pk", 1)}
 
@@ -186,6 +207,7 @@ def _new_revision(world: World) -> dict[str, Any]:
 
 
 WHY = {"reason": "Because of the driver."}
+WAIVED = {"rule": "R40", "path": "granularity[0].listed", "reason": "The list counts both runs."}
 MERGE = {"into": "fused-row-norm", "reason": "One technique."}
 PERF_ORDER = {"kind": "perf", "kernel": "fused", "version": 1, "anchor": "naive", "rounds": 3}
 PROPOSAL: Params = lambda world: {"id": world.proposal.pk}  # noqa: E731
@@ -327,6 +349,13 @@ SPECS = {
     "GET /specs/{code}/revisions/{number}/signatures/": Line(params=revision("signable")),
     "POST /specs/{code}/revisions/{number}/signatures/": Line(
         "cora", revision("signable"), {"choice_id": "C1", "reason": "Registers, not scratch."}, 201
+    ),
+}
+SPECS |= {
+    "GET /specs/{code}/waivers/": Line(params=newest_spec),
+    "POST /specs/{code}/waivers/": Line("dora", newest_spec, WAIVED, 201, before=_with_finding),
+    "POST /specs/{code}/waivers/{id}/answers/": Line(
+        "remy", newest_waiver, {"answer": "agreed"}, 201, before=_with_waiver
     ),
 }
 FUSED = fixed(slug="fused")

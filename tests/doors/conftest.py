@@ -9,7 +9,7 @@ from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
 from evidence.services.experiments import add_entry
 from evidence.services.supersession import supersede_row
-from kernels.models import Kernel, RunLog
+from kernels.models import FindingWaiver, Kernel, RunLog
 from kernels.services.ops import stop_op
 from kernels.services.reviews import comment, sign_mechanism, take_position
 from kernels.services.runs import submit_run
@@ -46,10 +46,18 @@ def world(db) -> SimpleNamespace:
     accept_proposal(f.curator(), Proposal.objects.get(origin="run").pk)
     draft = open_draft(f.designer(), spec=revision.spec)
     record_search(f.designer(), spec=revision.spec, design=Design("norm"), decisions={})
+    waiver = FindingWaiver.objects.create(
+        spec=revision.spec,
+        rule="R40",
+        path="granularity[0].listed",
+        message="m",
+        reason="r",
+        asked_by=draft.user,
+    )
     run.refresh_from_db()
     return SimpleNamespace(
         row=row, entry=entry, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor,
-        version=version, kernel=version.kernel, run=run, queued=queued, draft=draft,
+        version=version, kernel=version.kernel, run=run, queued=queued, draft=draft, waiver=waiver,
     )  # fmt: skip
 
 

@@ -31,6 +31,8 @@ WRITES = {
     "spec_position": (lambda w: [w.spec.code, 1], {"aspect": "correctness", "position": "approve"}, 403),
     "spec_sign": (lambda w: [w.spec.code, 1], {"choice_id": "C1", "reason": "new"}, 403),
     "spec_close": (lambda w: [w.spec.code, 1], {}, 403),
+    "spec_waiver_ask": (lambda w: [w.spec.code], {"rule": "R40", "path": "granularity[0].listed", "reason": "r"}, 403),
+    "spec_waiver_answer": (lambda w: [w.spec.code, w.waiver.pk], {"answer": "agreed"}, 403),
     "kernel_new": (lambda w: [], {"slug": "k", "title": "K", "op": "rmsnorm-cpu", "basis": "exploratory"}, 403),
     "version_new": (lambda w: [w.kernel.slug], {"entry": "kernel.py:run", "source": "def run(x): return x"}, 403),
     "anchor_new": (lambda w: [w.op.slug], {"name": "other", "method": "m"}, 403),
@@ -42,7 +44,10 @@ WRITES = {
     ),
     "run_cancel": (lambda w: [w.queued.public_id], {}, 403),
 }
-POST_ONLY = {"spec_gate_store", "spec_submit", "spec_comment", "spec_position", "spec_sign", "spec_close", "run_cancel"}
+POST_ONLY = {
+    "spec_gate_store", "spec_submit", "spec_comment", "spec_position", "spec_sign", "spec_close", "run_cancel",
+    "spec_waiver_ask", "spec_waiver_answer",
+}  # fmt: skip
 REDIRECTS_A_GET = {"spec_rebase", "spec_discard", "anchor_stale"}
 READS = {
     "spec_list", "spec_detail", "spec_revision", "spec_gate", "spec_diff", "op_list", "op_detail", "family_questions",

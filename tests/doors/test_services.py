@@ -224,6 +224,10 @@ DOORS: dict[str, Door] = {
     "kernels.sign_mechanism": Door(
         ROLE, kw(revision=lambda w: w.revision, choice_id=const("C1"), reason=REASON), (PAGES, APPROVALS)
     ),
+    "kernels.ask_waiver": Door(
+        ROLE, kw(spec=lambda w: w.spec, rule=const("R40"), path=const("granularity[0].listed"), reason=REASON), (PAGES,)
+    ),
+    "kernels.answer_waiver": Door(ROLE, kw(waiver=lambda w: w.waiver, answer=const("agreed")), (PAGES,)),
     "kernels.stop_op": Door(ROLE, kw(op=lambda w: w.op, reason=REASON, codes=lambda w: [w.row.code]), (PAGES,)),
     "kernels.store_result": Door(
         WORKER,

@@ -77,6 +77,20 @@ def test_signatures(client, forms_world):
         refused(client, url("spec_sign", "S1", 1), data, keeps=keeps, status=(status,))
 
 
+BAD_WAIVERS = [
+    ({}, ""),
+    ({"rule": "R40", "path": "nowhere", "reason": "my reason"}, ""),
+    ({"rule": NUL, "path": SCRIPT, "reason": SCRIPT}, ""),
+    ({"rule": "R" * 200, "path": "p" * 2000, "reason": "my reason"}, ""),
+]
+
+
+def test_waivers(client, forms_world):
+    for data, keeps in BAD_WAIVERS:
+        client.force_login(f.designer().user)
+        refused(client, url("spec_waiver_ask", "S1"), data, keeps=keeps)
+
+
 # --- kernels ---
 
 

@@ -69,7 +69,6 @@ PAGES = {
     "evidence:row_merge": lambda w: [w.row.code],
     "evidence:row_revert": lambda w: [w.row.code, 1],
     "evidence:over_time": NOTHING,
-    "evidence:import": NOTHING,
     "evidence:experiment_list": NOTHING,
     "evidence:experiment_new": NOTHING,
     "evidence:experiment_detail": lambda w: [w.entry.pk],
@@ -102,6 +101,7 @@ QUERY = {"search": "row", "evidence:row_list": "", "kernels:spec_search": "row n
 NO_PAGE = {
     "kernels:spec_rebase", "kernels:spec_discard", "kernels:spec_gate_store", "kernels:spec_submit",
     "kernels:spec_comment", "kernels:spec_position", "kernels:spec_sign", "kernels:spec_close", "kernels:anchor_stale",
+    "kernels:spec_waiver_ask", "kernels:spec_waiver_answer",
     "kernels:run_cancel", "evidence:number_preview", "evidence:proposal_accept", "evidence:proposal_reject",
     "evidence:proposal_withdraw", "evidence:import_job_apply", "evidence:import_job_cancel", "evidence:export",
     "evidence:proposal_recuse", "evidence:proposal_claim", "evidence:proposal_bulk", "evidence:row_bounds",

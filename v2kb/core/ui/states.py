@@ -33,6 +33,10 @@ _TABLE = {
     "rejected": ("bad", "cross"),
     "withdrawn": ("none", "minus"),
     "superseded": ("none", "layers"),
+    # waivers
+    "asked": ("info", "question"),
+    "agreed": ("good", "check"),
+    "refused": ("bad", "cross"),
     # anchors
     "unverified": ("open", "question"),
     "pinned": ("good", "pin"),
