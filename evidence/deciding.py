@@ -7,7 +7,7 @@ from django.db.models import Q
 
 from evidence.families import lever_families
 from evidence.hooks import open_spec_authors
-from evidence.models import Lever, Proposal, ProposalDecision, RunReceipt
+from evidence.models import EvidenceRevision, Lever, Proposal, ProposalDecision, RunReceipt, Verdict
 from v2kb.rules.evidence_change import Reason, acceptors_needed, material_change, may_accept, turns_dead, weakens
 
 Decision = ProposalDecision.Decision
@@ -56,7 +56,23 @@ def is_above(slug: str, lower: Lever) -> bool:
 
 def acceptances_needed(proposal: Proposal) -> int:
     """How many curators must accept: two where a row turns between WIN and DEAD, or a blocking one is disarmed."""
-    return max(acceptors_needed(old, new) for old, new in changes_of(proposal))
+    own = acceptors_needed(head_content(proposal), proposal.content, decided=decided_before(proposal))
+    return max(own, *(acceptors_needed(old, new) for old, new in changes_of(proposal)))
+
+
+def decided_before(proposal: Proposal) -> str:
+    """The verdict that the row had before it became UNTESTED, where the proposal gives it another one; else ""."""
+    head = proposal.row.head if proposal.row else None
+    if head is None or head.verdict != Verdict.UNTESTED or proposal.content["verdict"] == Verdict.UNTESTED:
+        return ""
+    return last_decided(head)
+
+
+def last_decided(revision: EvidenceRevision) -> str:
+    """The last verdict of the row, up to this revision, that was not UNTESTED; "" where it never had one."""
+    earlier = EvidenceRevision.objects.filter(row=revision.row_id, number__lte=revision.number)
+    decided = earlier.exclude(verdict=Verdict.UNTESTED).order_by("-number")
+    return decided.values_list("verdict", flat=True).first() or ""
 
 
 def disarms(proposal: Proposal) -> bool:

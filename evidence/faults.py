@@ -10,7 +10,7 @@ from typing import Any
 
 from django.db.models import Exists, OuterRef
 
-from evidence.deciding import accepting, authors_of
+from evidence.deciding import accepting, authors_of, last_decided
 from evidence.models import (
     EvidenceChange,
     EvidenceRevision,
@@ -74,7 +74,8 @@ def _acceptance_fault(revision: EvidenceRevision) -> str:
         return f"{proposal} proposed something else"
     people = {decision.user_id for decision in accepting(proposal.decisions.all())}
     given = len(people - {proposal.author_id} - authors_of(proposal))
-    needed = acceptors_needed(base.content if base else None, revision.content)
+    decided = last_decided(base) if base else ""
+    needed = acceptors_needed(base.content if base else None, revision.content, decided=decided)
     return f"{given} accepted {proposal}, and {needed} must" if given < needed else ""
 
 

@@ -11,8 +11,10 @@ _ACCEPTED_BY = (
     "WHERE {which} AND d.decision = 'accept' AND d.user_id <> p.author_id)"
 )
 _NEEDS_TWO = (
-    "EXISTS (SELECT 1 FROM evidence_evidencerevision b WHERE b.id = NEW.base_id AND ("
-    "(b.verdict = 'WIN' AND NEW.verdict = 'DEAD') OR (b.verdict = 'DEAD' AND NEW.verdict = 'WIN') OR "
+    "EXISTS (SELECT 1 FROM evidence_evidencerevision w WHERE w.row_id = NEW.row_id AND w.verdict <> 'UNTESTED' "
+    "AND NEW.verdict <> 'UNTESTED' AND w.verdict <> NEW.verdict AND NOT EXISTS (SELECT 1 "
+    "FROM evidence_evidencerevision x WHERE x.row_id = w.row_id AND x.number > w.number AND x.verdict <> 'UNTESTED')) "
+    "OR EXISTS (SELECT 1 FROM evidence_evidencerevision b WHERE b.id = NEW.base_id AND ("
     "(b.blocking <> '' AND (NEW.blocking = '' OR NEW.lever_id <> b.lever_id)) OR "
     "(b.blocking = 'full' AND NEW.blocking = 'weak')))"
 )

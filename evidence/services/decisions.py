@@ -78,7 +78,7 @@ def accept_proposal(actor: Actor, proposal_id: int, *, conflict: str = "", reaso
         proposal=proposal,
         user=actor.user,
         decision=Decision.ACCEPT,
-        reason=reason.strip()[:4000],
+        reason=checked_remark(reason, "reason"),
         conflict=checked_remark(conflict, "conflict"),
     )
     ProposalClaim.objects.filter(proposal=proposal).delete()

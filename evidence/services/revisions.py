@@ -9,6 +9,7 @@ from evidence.services.levers import find_lever
 from evidence.vocabulary import added_causes
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing, Refusal
+from v2kb.core.values import check_text
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import blocking_kind, check_revision, missing_fields
 from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX
@@ -76,7 +77,8 @@ def _problem(code: str, problem: Problem) -> dict[str, Any]:
 
 
 def checked_reason(reason: str) -> str:
-    """The reason without surrounding space. Raises Refusal evidence.reason_missing, evidence.reason_too_long."""
+    """The reason without surrounding space. Raises Refusal evidence.reason_missing, evidence.reason_too_long,
+    core.bad_text."""
     reason = checked_remark(reason, "reason")
     if not reason:
         raise Refusal("evidence.reason_missing", "The reason is empty.", field="reason", fix="Say in a sentence why.")
@@ -84,12 +86,13 @@ def checked_reason(reason: str) -> str:
 
 
 def checked_remark(text: str, field: str) -> str:
-    """A text that may be empty, without surrounding space. Raises Refusal evidence.reason_too_long."""
+    """A text that may be empty, without surrounding space. Raises Refusal evidence.reason_too_long, core.bad_text."""
     text = text.replace("\r\n", "\n").strip()
-    if len(text) > MAX_REASON_CHARS or "\0" in text:
+    check_text(text, field)
+    if len(text) > MAX_REASON_CHARS:
         raise Refusal(
             "evidence.reason_too_long",
-            f"The {field} may have {MAX_REASON_CHARS} characters and no NUL.",
+            f"The {field} may have {MAX_REASON_CHARS} characters.",
             field=field,
             fix="Shorten it, or put the detail in a source.",
         )

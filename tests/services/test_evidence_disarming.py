@@ -1,11 +1,16 @@
 """No single person takes a blocking DEAD row out of the way, by whichever door."""
 
 import pytest
+from django.db import DatabaseError, transaction
 
-from evidence.models import Lever
-from evidence.services import accept_proposal, create_lever, edit_lever, propose_change
+from evidence.hooks import open_spec_authors
+from evidence.models import EvidenceRevision, Lever
+from evidence.services import accept_proposal, create_lever, edit_lever, propose_change, propose_row
+from kernels.models import Op, Spec
+from kernels.selectors.verify import faults
+from kernels.services.specs import create_spec
 from tests import factories as f
-from v2kb.core.errors import Refusal
+from v2kb.core.errors import Forbidden, Refusal
 
 pytestmark = pytest.mark.django_db
 
@@ -31,3 +36,59 @@ def test_a_parent_with_blocking_rows_can_not_be_taken_away():
         edit_lever(f.curator(), "fused-vector", name="Fused row norm, vectorised", parent="")
     assert (caught.value.code, caught.value.field) == ("evidence.lever_disarms", "parent")
     assert Lever.objects.get(slug="fused-vector").parent is not None
+
+
+def test_win_and_dead_are_not_exchanged_through_untested_by_one_person():
+    row = f.evidence_row(f.DEAD, cause_class="harness_invalid")  # it blocks nothing
+    prue = f.actor("prue", "curator", "designer")
+
+    def step(content):
+        row.refresh_from_db()
+        proposal = propose_change(prue, row, base_hash=row.head.content_hash, content=content, reason="step")
+        return accept_proposal(f.curator(), proposal.pk)
+
+    untested = {**f.EVIDENCE, "title": "In between"}
+    assert step(untested).state == "accepted"
+    win = {**f.DEAD, "title": "Now a win", "verdict": "WIN", "cause_class": "", "not_checked": ""}
+    proposal = step(win)
+    assert proposal.state == "open", "the row was DEAD before it was UNTESTED"
+    content = {**win, "base": 1}
+    forged = EvidenceRevision(
+        row=row, number=3, base=row.head, content=content, content_hash="0" * 64, lever=row.head.lever, title="x",
+        verdict="WIN", proposal=proposal,
+    )  # fmt: skip
+    with pytest.raises(DatabaseError), transaction.atomic():
+        EvidenceRevision.objects.bulk_create([forged])
+    assert accept_proposal(f.actor("carl", "curator"), proposal.pk).state == "accepted"
+    assert list(faults()) == []
+
+
+def test_a_draft_on_the_lever_is_an_interest():
+    row = f.evidence_row(f.DEAD)
+    f.op()
+    begun = create_spec(
+        f.designer(), title="Begun", ops=[Op.objects.get()],
+        content={"choices": [3, {"polarity": "adopts", "lever": "Fused Row Norm"}]},
+    )  # fmt: skip
+    assert open_spec_authors("fused-row-norm") == {f.designer().user.pk}
+    f.designer().user.groups.add(*f.curator().user.groups.all())
+    lifted = {**row.head.content, "cause_class": "abandoned"}
+    proposal = propose_change(
+        f.actor("prue"), row, base_hash=row.head.content_hash, content=lifted, reason="it was the harness"
+    )
+    with pytest.raises(Forbidden) as caught:
+        accept_proposal(f.actor("dora"), proposal.pk)
+    assert caught.value.code == "evidence.interested"
+    Spec.objects.filter(pk=begun.pk).update(archived_at=begun.created_at)
+    assert accept_proposal(f.actor("dora"), proposal.pk).state == "open", "the first of two"
+
+
+@pytest.mark.parametrize(("remark", "code"), [("x" * 4001, "evidence.reason_too_long"), ("a\0b", "core.bad_text"),
+                                              ("a\ud800", "core.bad_text")])  # fmt: skip
+def test_a_remark_is_kept_whole_or_refused(remark, code):
+    f.evidence_row()
+    proposal = propose_row(f.actor("prue"), content=f.DEAD, reason="a new one")
+    for field in ("reason", "conflict"):
+        with pytest.raises(Refusal) as caught:
+            accept_proposal(f.curator(), proposal.pk, **{field: remark})
+        assert (caught.value.code, caught.value.field) == (code, field)

@@ -90,14 +90,15 @@ def weakens(old: dict[str, Any] | None, new: dict[str, Any]) -> bool:
     return relation(old["scope"], new["scope"]) not in (EQUAL, INSIDE)
 
 
-def acceptors_needed(old: dict[str, Any] | None, new: dict[str, Any]) -> int:
+def acceptors_needed(old: dict[str, Any] | None, new: dict[str, Any], *, decided: str = "") -> int:
     """Return how many people must accept a change: two between WIN and DEAD, two to disarm a blocking DEAD row.
 
-    The second keeps the first from being walked around: through UNTESTED, a weaker cause, another lever, less scope.
+    The second keeps the first from being walked around: through a weaker cause, another lever, less scope. `decided`
+    keeps it from being walked around through UNTESTED: the verdict that an UNTESTED row had last, WIN, DEAD or none.
     """
     if old is None:
         return 1
-    turned = {old["verdict"], new["verdict"]} == {WIN, DEAD}
+    turned = {decided or old["verdict"], new["verdict"]} == {WIN, DEAD}
     return 2 if turned or weakens(old, new) else 1
 
 
@@ -134,7 +135,7 @@ def may_accept(
     if person in recused:
         reasons.append(Reason("recused", "", "You stand aside from this proposal; you no longer decide it."))
     if person in interested:
-        sentence = "You have an open spec that adopts this lever, so you may not accept a change from or to DEAD of it."
+        sentence = "Your open spec or draft adopts this lever, so you may not accept a change from or to DEAD of it."
         reasons.append(Reason("interested", "", sentence))
     return reasons
 
