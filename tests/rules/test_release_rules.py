@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.rules.barrier_tables import linear_spec
 from tests.rules.spec_checks import changed, found
 from tests.rules.spec_examples import canonical, grouped_gemm_spec
-from v2kb.rules.release_rules import last_use, uses
+from tests.rules.steps import at_most
+from v2kb.rules.release_rules import never_fired
 from v2kb.rules.spec_rules import role_matrix, spec_report
 from v2kb.rules.spec_view import SpecView
 
@@ -195,21 +196,29 @@ def test_role_matrix_shows_what_the_rule_finds():
     assert role_matrix(always)["roles"][CONSUMER]["cells"][2]["state"] == "not_applicable"
 
 
+def last_use(total, stage, stages):
+    """The storer's formula as C computes it: (total - 1 - stage) / stages + 1, truncated towards zero."""
+    quotient = abs(total - 1 - stage) // stages
+    return (quotient if total - 1 >= stage else -quotient) + 1
+
+
 @pytest.mark.parametrize(
     ("total", "wrong"),
-    [(2, [2, 3, 4, 5, 6, 7]), (6, [6, 7]), (8, []), (10, []), (56, []), (34, []), (1, [1, 2, 3, 4, 5, 6, 7])],
+    [(2, [2, 3, 4, 5, 6, 7]), (6, [6, 7]), (7, [7]), (1, [1, 2, 3, 4, 5, 6, 7])],
 )
 def test_the_storer_s_formula_on_eight_stages(total, wrong):
-    assert [s for s in range(8) if last_use(total, s, 8) != uses(total, s, 8)] == wrong
-    assert all((last_use(total, s, 8), uses(total, s, 8)) == (1, 0) for s in wrong)
+    assert never_fired(total, 8) == (wrong[0], wrong[-1])
+    assert [last_use(total, stage, 8) for stage in wrong] == [1] * len(wrong)
 
 
 @given(st.integers(1, 200), st.integers(1, 20))
-def test_the_storer_s_formula_is_right_from_as_many_iterations_as_stages(total, stages):
+def test_the_storer_s_formula_is_wrong_just_where_a_stage_never_fires(total, stages):
     visits = [sum(i % stages == stage for i in range(total)) for stage in range(stages)]
-    assert visits == [uses(total, stage, stages) for stage in range(stages)]
     wrong = [stage for stage in range(stages) if last_use(total, stage, stages) != visits[stage]]
-    assert wrong == list(range(min(total, stages), stages))
+    assert wrong == [stage for stage in range(stages) if not visits[stage]]
+    assert (wrong == []) is (total >= stages)
+    if wrong:
+        assert (wrong[0], wrong[-1]) == never_fired(total, stages)
 
 
 def exemplar(owners, alternative=""):
@@ -224,7 +233,7 @@ def test_r35_the_storer_forgets_stages_that_never_fire():
         "W2: 4*active + 2 gives 2 at active = 0 and 6 at active = 1, fewer than the 8 stages. The storer counts"
     )
     assert {key: finding.facts[key] for key in ("stages", "active", "iterations", "never_fired", "alternative")} == {
-        "stages": 8, "active": [0, 1], "iterations": [2, 6], "never_fired": [2, 3, 4, 5, 6, 7], "alternative": False,
+        "stages": 8, "active": [0, 1], "iterations": [2, 6], "never_fired": [2, 7], "alternative": False,
     }  # fmt: skip
     assert not spec_report(exemplar(["storer"])).passes
 
@@ -251,7 +260,15 @@ def test_r35_a_fixed_number_of_iterations():
     doc = changed(with_release(owners=["storer"]), granularity__1__iterations="7")
     (finding,) = found(doc, "R35")
     assert finding.message.startswith("W13 shared has 7 iterations, fewer than the 8 stages.")
-    assert finding.facts["never_fired"] == [7]
+    assert finding.facts["never_fired"] == [7, 7]
+
+
+def test_r35_enormous_numbers_answer_at_once():
+    doc = changed(exemplar(["storer"]), roles__stages="2**200", granularity__2__active_high="1000")
+    with at_most(500_000):
+        findings = found(doc, "R35")
+    assert len(findings) == 3
+    assert "2 at active = 0 up to 4002 at active = 1000" in findings[2].message
 
 
 @pytest.mark.parametrize(

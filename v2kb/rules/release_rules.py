@@ -1,5 +1,7 @@
 """Rules R32, R33 and R35: who releases the pages of a task, which pages, and whether none is forgotten."""
 
+from collections.abc import Mapping
+
 from v2kb.rules.barriers import has_roles
 from v2kb.rules.granularity import Iterations, has_rows, iterations
 from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
@@ -102,17 +104,13 @@ def r33(view: SpecView, report: Reporter, context: Context) -> None:
     )
 
 
-def last_use(total: int, stage: int, stages: int) -> int:
-    """The storer's formula as C computes it: in which use of `stage` the last of `total` iterations falls,
-    (total - 1 - stage) / stages + 1 with truncation towards zero.
+def never_fired(total: int, stages: int) -> tuple[int, int]:
+    """First and last of the stages that `total` iterations over a ring of more `stages` don't visit.
+
+    For them the storer's last use (total - 1 - stage) / stages + 1 is 1 in C, which truncates towards zero, where 0 is
+    right (house-style section 2).
     """
-    quotient = abs(total - 1 - stage) // stages
-    return (quotient if total - 1 >= stage else -quotient) + 1
-
-
-def uses(total: int, stage: int, stages: int) -> int:
-    """How often `total` iterations really visit `stage` of `stages`."""
-    return max(0, -(-(total - stage) // stages))
+    return max(total, 0), stages - 1
 
 
 @spec_rule(
@@ -164,13 +162,12 @@ def _report_short(report: Reporter, row: Row, found: Iterations, stages: int, ow
     """Report a task with fewer iterations than stages; where the storer is only the alternative, as a warning."""
     short = {active: total for active, total in (found.by_active or {}).items() if total < stages}
     if short:
-        given = " and ".join(f"{total} at active = {active}" for active, total in short.items())
-        said = f"{row.label()}: {row.source['iterations']} gives {given}"
+        said = f"{row.label()}: {row.source['iterations']} gives {_counts(short)}"
     else:
         said = f"{row.label()} has {found.low} iterations"
     who = "The storer" if owns else "This concerns the storer, the documented alternative owner of page release. It"
-    wrong = [s for s in range(stages) if last_use(found.low, s, stages) != uses(found.low, s, stages)]
-    shown = f"{wrong[0]} to {wrong[-1]}" if len(wrong) > 1 else ", ".join(map(str, wrong))
+    first, last = never_fired(found.low, stages)
+    shown = f"{first} to {last}" if first < last else f"{first}"
     report.add(
         f"{row.path}.iterations",
         f"{said}, fewer than the {stages} stages. {who} counts (T-1-s)/S+1 uses of a stage, and C truncates that to 1 "
@@ -182,8 +179,14 @@ def _report_short(report: Reporter, row: Row, found: Iterations, stages: int, ow
         stages=stages,
         iterations=list(short.values()) or [found.low],
         active=list(short),
-        never_fired=wrong,
+        never_fired=[first, last],
     )
+
+
+def _counts(by_active: Mapping[int, int]) -> str:
+    """The numbers of iterations as a sentence has them; of many, the first and the last."""
+    given = [f"{total} at active = {active}" for active, total in by_active.items()]
+    return " and ".join(given) if len(given) < 3 else f"{given[0]} up to {given[-1]}"
 
 
 RELEASE_RULES: tuple[Rule, ...] = (r32, r33, r35)

@@ -136,7 +136,7 @@ def _describe(picture: Picture, placed: int) -> str:
 
 
 def sem_map(picture: Picture) -> dict[str, Any]:
-    """Slots and captions from `rules.sems.semaphore_map`."""
+    """Slots and captions from `rules.barrier_pictures.semaphore_map`."""
     slots = [
         {
             "number": slot["ordinal"],
