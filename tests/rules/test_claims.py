@@ -129,6 +129,21 @@ def test_r12_reversed_and_endless_ranges():
     assert [f.path for f in found(two, "R12") if "too much to try" in f.message] == ["claims[1]"]
 
 
+def heavy_spec():
+    """A document as large as its limits allow, every number a long formula."""
+    text = "+".join(["0"] * 195) + "+STAGES"
+    row = {**RING["smem"]["regions"][1], "size_bytes": text, "alignment": text, "page_count": text, "slots": "1"}
+    regions = [{**row, "name": f"r{i}", "ordinal": text} for i in range(64)]
+    return changed(claiming("8", "20"), smem__regions=regions)
+
+
+def test_a_heavy_document_is_not_tried_many_times():
+    doc = heavy_spec()
+    assert "is too much to try" in found(doc, "R12")[0].message
+    (problem,) = sweep(doc, "STAGES", 1, 200)["problems"]
+    assert (problem["field"], "can be swept" in problem["message"]) == ("high", True)
+
+
 def test_every_tried_rule_exists():
     assert set(TRIED) <= set(RULES)
     assert "R12" not in TRIED

@@ -43,7 +43,7 @@ def test_slices_follow_the_stages():
         ({SFB + "offset_bytes": "s*SLICE + 2048"}, f"{AT}[2].offset_bytes", "Slice SFB0 overlaps SFA0."),
         ({TADDR + "size_bytes": "32"}, f"{AT}[3].offset_bytes", "Slice taddr ends at byte 24,608, but BSF has 24,592."),
         ({B + "slots": "9"}, f"{AT}[0].offset_bytes", "Slice B8 ends at byte 26,624, but BSF has 24,592."),
-        ({B + "offset_bytes": "s*SLICE - 1024"}, f"{AT}[0].offset_bytes", "Slice B0 starts at byte -1,024, before BSF."),
+        ({B + "offset_bytes": "s*SLICE - 16"}, f"{AT}[0].offset_bytes", "Slice B0 starts at byte -16, before BSF."),
         ({SFA + "alignment": "1024", "symbols__SLICE": "3000"}, f"{AT}[1].offset_bytes",
          "Slice SFA1 starts at byte 5,048, which is no multiple of 1,024."),
         ({TADDR + "alignment": "12"}, f"{AT}[3].alignment", "Slice taddr is aligned 12, which is not a power of two."),
@@ -82,6 +82,14 @@ def test_r11_a_long_slice_is_seen_behind_a_short_one():
 )
 def test_r11_says_what_is_missing(edit, path):
     assert path in {f.path for f in found(changed(DOC, **edit), "R11", "missing_input")}
+
+
+def test_r11_compares_a_bounded_number_of_slices():
+    part = {**DOC["smem"]["regions"][8]["slices"][0], "slots": "128", "offset_bytes": "0"}
+    region = {**DOC["smem"]["regions"][8], "slices": [part]}
+    doc = changed(DOC, smem__regions=[{**region, "name": f"r{i}", "ordinal": str(i)} for i in range(5)])
+    messages = [f.message for f in found(doc, "R11", "missing_input")]
+    assert messages == ["The spec has more than 512 slices."]
 
 
 def test_r11_does_not_apply_without_slices():

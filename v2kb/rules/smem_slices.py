@@ -5,10 +5,11 @@ from dataclasses import dataclass
 
 from v2kb.rules.expressions import names_in
 from v2kb.rules.rule_registry import ERROR, Context, Reporter, Rule, spec_rule
-from v2kb.rules.smem_rules import has_regions
+from v2kb.rules.smem_rules import REGIONS, has_regions
 from v2kb.rules.spec_view import SLICE_NUMBERS, Missing, Row, SpecView
 
 MAX_SLICES = 128
+MAX_SPEC_SLICES = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +100,16 @@ def r11(view: SpecView, report: Reporter, context: Context) -> None:
     sliced = [region for region in view.regions if region.source["slices"]]
     if not sliced:
         report.skip("No region has slices.")
+    compared = 0
     for region in sliced:
         numbers = report.need(region, "size_bytes", "alignment")
         rows = slice_rows(view, region)
         slices, missing = _expand(view, region, rows)
+        compared += len(slices)
+        if compared > MAX_SPEC_SLICES:
+            message = f"The spec has more than {MAX_SPEC_SLICES} slices."
+            report.missing(Missing(REGIONS, message, "Check the slots; more than that are not compared."))
+            return
         for absent in missing:
             report.missing(absent)
         for row in rows:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from v2kb.rules.claims import TRIED, follows, states_of, worsened
+from v2kb.rules.claims import TRIED, follows, states_of, work, worsened
 from v2kb.rules.problem import Problem
 from v2kb.rules.rule_registry import Context
 from v2kb.rules.smem import PlanError
@@ -11,6 +11,7 @@ from v2kb.rules.spec_rules import RULES, totals
 from v2kb.rules.spec_view import Missing, SpecView
 
 MAX_VALUES = 256
+MAX_WORK = 1_000_000
 
 
 def sweep(
@@ -70,8 +71,9 @@ def _span(view: SpecView, symbol: str, low: str, high: str) -> tuple[range, list
     first, last = ends
     if first > last:
         return range(0), [Problem("high", f"The range ends at {last:,}, before it starts.", "Swap the two.")]
-    if last - first + 1 > MAX_VALUES:
-        message = f"The range has {last - first + 1:,} values; {MAX_VALUES} are swept."
+    most = min(MAX_VALUES, MAX_WORK // work(view))
+    if last - first + 1 > most:
+        message = f"The range has {last - first + 1:,} values; {most} of this spec can be swept."
         return range(0), [Problem("high", message, "Narrow it.")]
     return range(first, last + 1), []
 
