@@ -54,6 +54,17 @@ def test_a_blank_part_concerns_only_predictions_inside_a_megakernel():
         assert {states[rule] for rule in RULES} == {"not_applicable"}
 
 
+@pytest.mark.parametrize(("envelope", "asked"), [("cpu", False), ("standalone", False), ("fused_megakernel", True)])
+def test_without_contracts_the_scope_of_the_choice_says_where_it_runs(envelope, asked):
+    doc = changed(predicting(gain_percent="25", tier="2", park_metric=""), measurement=BLANK)
+    doc = changed(doc, choices__0__scope={"envelope": [envelope]})
+    states = spec_report(doc).states
+    assert (states["R69"], states["R73"]) == (("missing_input",) * 2 if asked else ("not_applicable",) * 2)
+    assert bool(found(doc, "R67")) is asked
+    standalone, ops = placed(doc, "standalone")
+    assert spec_report(standalone, ops=ops).states["R69"] == "not_applicable"
+
+
 def test_a_norm_without_predictions_measures_nothing():
     states = spec_report(norm_spec()).states
     assert {states[rule] for rule in (*RULES, "R74", "R76")} == {"not_applicable"}

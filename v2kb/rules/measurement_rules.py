@@ -10,7 +10,7 @@ from math import prod
 from typing import Any
 
 from v2kb.rules.numbers import read_decimal
-from v2kb.rules.prediction_rules import predicting
+from v2kb.rules.prediction_rules import inside_megakernel, predicting
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
 from v2kb.rules.units import trim_decimal
@@ -42,7 +42,12 @@ def _on_cpu(view: SpecView) -> bool:
 
 def _demanded(view: SpecView) -> bool:
     """Say whether the whole measurement part is asked for: a prediction for an op inside a megakernel."""
-    return view.in_megakernel and bool(predicting(view))
+    return any(inside_megakernel(view, choice) for _, choice in predicting(view))
+
+
+def _inside(view: SpecView) -> bool:
+    """Say whether what is measured runs inside a megakernel."""
+    return _demanded(view) if predicting(view) else view.in_megakernel
 
 
 def _concerned(view: SpecView, report: Reporter) -> bool:
@@ -82,11 +87,12 @@ def _answer(view: SpecView, report: Reporter, name: str, needed: bool = False) -
 )
 def r67(view: SpecView, report: Reporter, context: Context) -> None:
     for path, choice in predicting(view):
-        _judge_tier(view, report, f"{path}.prediction.tier", choice["prediction"]["tier"], choice["id"])
+        inside = inside_megakernel(view, choice)
+        _judge_tier(report, f"{path}.prediction.tier", choice["prediction"]["tier"], choice["id"], inside)
     if not _concerned(view, report):
         return
     tier = _answer(view, report, "tier")
-    _judge_tier(view, report, f"{PART}.tier", tier, "The measurement")
+    _judge_tier(report, f"{PART}.tier", tier, "The measurement", _inside(view))
     statistic = _answer(view, report, "statistic")
     if statistic == "median_over_blocks":
         report.add(
@@ -94,14 +100,14 @@ def r67(view: SpecView, report: Reporter, context: Context) -> None:
             "A median over blocks lands on idle ones.",
             "Take the slowest block of each launch, then the minimum or median over launches.",
         )
-    if view.in_megakernel and tier in ("", "1"):
+    if _inside(view) and tier in ("", "1"):
         _judge_tier_1(view, report, statistic)
 
 
-def _judge_tier(view: SpecView, report: Reporter, path: str, tier: str, who: str) -> None:
+def _judge_tier(report: Reporter, path: str, tier: str, who: str, inside: bool) -> None:
     if tier == "3":
         report.add(path, f"{who} is of TIER 3, which can neither promote nor reject.", "Take a deciding tier.")
-    elif tier == "2" and view.in_megakernel:
+    elif tier == "2" and inside:
         report.add(
             path,
             f"{who} is of TIER 2; inside a megakernel the verdict stays pending TIER-1.",
@@ -166,7 +172,7 @@ def r68(view: SpecView, report: Reporter, context: Context) -> None:
         report.add(f"{PART}.body_us", f"{written} is no time.", "Write microseconds as 16 or 12.2.")
     if not timer or body_us is None or body_us > SHORT_BODY_US or timer == "globaltimer":
         return
-    if timer == "cupti" and not view.in_megakernel:
+    if timer == "cupti" and not _inside(view):
         return
     why = "quantise 10 to 40 us" if timer == "events" else "sees the whole megakernel, not this body"
     report.add(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from v2kb.rules.ceilings import beyond, read_predicted
+from v2kb.rules.grades import MEGAKERNEL
 from v2kb.rules.granularity import total_tasks
 from v2kb.rules.numbers import read_decimal
 from v2kb.rules.rule_registry import ERROR, INFO, Context, Reporter, Rule, spec_rule
@@ -18,6 +19,14 @@ def predicting(view: SpecView) -> list[tuple[str, dict[str, Any]]]:
     """(path, choice) of the choices that predict something."""
     choices = enumerate(view.doc["choices"])
     return [(f"choices[{index}]", choice) for index, choice in choices if choice["prediction"] is not None]
+
+
+def inside_megakernel(view: SpecView, choice: dict[str, Any]) -> bool:
+    """Say whether what a choice predicts happens inside a megakernel: by the contracts of the spec's ops, else by the
+    choice's own scope, else by the spec's family.
+    """
+    envelopes = choice["scope"].get("envelope")
+    return MEGAKERNEL in envelopes if envelopes and not view.contracts else view.in_megakernel
 
 
 def _rows_of(choice: dict[str, Any]) -> Iterator[str]:
@@ -103,7 +112,8 @@ def r73(view: SpecView, report: Reporter, context: Context) -> None:
     tasks = total_tasks(view) or 0
     wide = any(row.source["mode"] != "per_tile" for row in view.tasks)
     adopting = [(path, choice) for path, choice in predicting(view) if choice["polarity"] == "adopts"]
-    if not view.in_megakernel or not adopting or (tasks < 2 and not wide):
+    adopting = [(path, choice) for path, choice in adopting if inside_megakernel(view, choice)]
+    if not adopting or (tasks < 2 and not wide):
         report.skip("No choice that predicts changes how the runtime cuts the op into tasks.")
         return
     for path, choice in adopting:
