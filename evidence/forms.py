@@ -5,8 +5,6 @@ from typing import Any
 
 from django import forms
 
-from evidence.importers.load import MAX_MAP_BYTES
-from evidence.importers.typing_file import MAX_TYPING_BYTES
 from evidence.lines import (
     approach_lines,
     number_lines,
@@ -262,30 +260,3 @@ class AliasForm(forms.Form):
     """Another name of a lever."""
 
     alias = forms.CharField(label="Another name", max_length=200)
-
-
-class ImportForm(forms.Form):
-    """A map and, where there is one, its typing file."""
-
-    file = forms.FileField(
-        label="Evidence map",
-        widget=forms.FileInput({"accept": ".md,.markdown", "data-max-bytes": MAX_MAP_BYTES}),
-        help_text="A markdown file with DEAD, WIN and UNTESTED tables, at most 1 MiB.",
-    )
-    typing = forms.FileField(
-        label="Typing file",
-        required=False,
-        widget=forms.FileInput({"accept": ".json", "data-max-bytes": MAX_TYPING_BYTES}),
-        help_text="JSON of at most 2 MiB: levers and, per code, the scope, cause class and what else no column says.",
-    )
-    source = forms.CharField(max_length=300, required=False, help_text="Where the map comes from, with its licence.")
-
-
-class ApplyForm(forms.Form):
-    """The text that the preview showed, to be imported."""
-
-    name = forms.CharField(max_length=200, widget=forms.HiddenInput)
-    text = forms.CharField(max_length=1_100_000, strip=False, widget=forms.HiddenInput)
-    typing = forms.CharField(max_length=2_200_000, required=False, strip=False, widget=forms.HiddenInput)
-    source = forms.CharField(max_length=300, required=False, widget=forms.HiddenInput)
-    skip_unreadable = forms.BooleanField(label="Leave out the lines that can't be read", required=False)

@@ -4,10 +4,12 @@ from typing import Any
 
 from django import forms
 
+from evidence.importers.load import MAX_MAP_BYTES
 from evidence.importers.log_cells import word_key
 from evidence.importers.log_mapping import ENTRY, FIELDS, ROW, SKIP, columns_of
+from evidence.importers.typing_file import MAX_TYPING_BYTES
 from evidence.models import ImportJob
-from evidence.services.import_jobs import MAX_FILE_BYTES, MAX_TYPING_BYTES
+from evidence.services.import_jobs import MAX_FILE_BYTES
 from evidence.vocabulary import cause_choices
 from v2kb.rules.evidence import DEAD, VERDICTS
 from v2kb.rules.experiments import VERDICTS as HISTORY_VERDICTS
@@ -21,7 +23,8 @@ class UploadForm(forms.Form):
         widget=forms.FileInput(
             {"accept": ".md,.markdown,.txt,.csv,.tsv,.jsonl,.ndjson", "data-max-bytes": MAX_FILE_BYTES}
         ),
-        help_text=f"At most {size_text(MAX_FILE_BYTES)}. A later file of the same name is compared with this one.",
+        help_text=f"At most {size_text(MAX_FILE_BYTES)}, a map {size_text(MAX_MAP_BYTES)}. "
+        "A later file of the same name is compared with this one.",
     )
     typing = forms.FileField(
         label="Typing file",

@@ -11,10 +11,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evidence import exports, import_jobs
+from evidence.importers.typing_file import MAX_TYPING_BYTES
 from evidence.models import ImportJob, ImportLine
 from evidence.policies import require_curator
 from evidence.services.import_jobs import (
-    MAX_TYPING_BYTES,
     apply_import,
     cancel_import,
     map_import,
@@ -108,7 +108,8 @@ class ImportJobViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
         """Upload a file."""
         data, actor = read(NewImportJob, request), actor_from_request(request, "api")
         chunks = [data["text"].encode("utf-8", "surrogatepass")]
-        job = start_import(actor, name=data["name"], chunks=chunks, source=data["source"], typing=data["typing"])
+        typing = data["typing"].encode("utf-8", "surrogatepass")
+        job = start_import(actor, name=data["name"], chunks=chunks, source=data["source"], typing=typing)
         return self._shown(str(job.public_id), status.HTTP_201_CREATED)
 
     @extend_schema(

@@ -90,7 +90,7 @@ def plan_map(*, name: str, data: bytes, typing: bytes | None = None) -> MapPlan:
     name = name.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "").encode(errors="replace").decode().strip()
     name = name[:MAX_NAME_CHARS] or "evidence-map.md"
     text = _text(name, data)
-    typed = _typing(typing)
+    typed = checked_typing(typing)
     slug = slug_of_paths([name])[name]
     head = list(Section.objects.filter(revision__head_of__slug=slug).defer("text", "blocks").order_by("order"))
     found = read_map(parse_markdown(text, slug, previous_anchors(head)), slug=slug, typing=typed)
@@ -194,7 +194,8 @@ def _text(name: str, data: bytes) -> str:
         raise Refusal(error.code, error.message, field="file", fix=error.fix) from error
 
 
-def _typing(data: bytes | None) -> Typing:
+def checked_typing(data: bytes | None) -> Typing:
+    """The typing file of a map; an empty one without data. Raises Refusal evidence.import.typing_*."""
     if not data:
         return Typing()
     try:

@@ -26,7 +26,6 @@ from evidence.models import (
 )
 from evidence.services.experiments import unknown_links
 from evidence.vocabulary import added_causes
-from v2kb.core.errors import Refusal
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence_change import FIELD_LABELS
 from v2kb.rules.experiments import FIELDS, entry_hash
@@ -288,15 +287,16 @@ def _check_corrections(job: ImportJob) -> None:
 # --- an evidence map ---
 
 
-def check_map(job: ImportJob, plan: MapPlan, refusal: Refusal | None) -> int:
+def check_map(job: ImportJob, plan: MapPlan) -> int:
     """The dry run of a map: its rows as lines, and what can't be read. Returns how many lines."""
     lines = _map_lines(job, plan)
     ImportLine.objects.bulk_create(lines)
     counts = Counter(line.state for line in lines)
     guidelines = sum(line.state != UNCHANGED for line in plan.guidelines)
-    job.counts = {state: counts.get(state, 0) for state in State.values} | {"guidelines": guidelines}
+    rows = {f"row_{state}": counts.get(state, 0) for state in (State.NEW, State.CHANGED)}
+    job.counts = {state: counts.get(state, 0) for state in State.values} | rows | {"guidelines": guidelines}
     job.total = len(lines)
-    job.message = refusal.message if refusal else "; ".join(plan.map.notes)
+    job.message = "; ".join(plan.map.notes)
     return len(lines)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from django.utils import timezone
 
 from evidence.import_jobs import as_uuid
+from evidence.importers.load import checked_typing
 from evidence.importers.log_mapping import read_mapping
 from evidence.importers.records import MAP
 from evidence.models import ImportChunk, ImportJob, ImportMapping
@@ -17,27 +18,28 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
-from v2kb.core.values import check_text, check_values
+from v2kb.core.values import check_values
 from v2kb.rules.sizes import MIB, too_much_text
 
 MAX_FILE_BYTES = 50 * MIB
-MAX_TYPING_BYTES = 2 * MIB
 MAX_OPEN_JOBS = 20
 CHUNK_BYTES = MIB
 State = ImportJob.State
 
 
 @service("evidence.start_import")
-def start_import(actor: Actor, *, name: str, chunks: Iterable[bytes], source: str = "", typing: str = "") -> ImportJob:
+def start_import(
+    actor: Actor, *, name: str, chunks: Iterable[bytes], source: str = "", typing: bytes = b""
+) -> ImportJob:
     """Keep an uploaded file; its format and columns are read in the background.
 
-    `typing` is the text of a typing file for an evidence map. Raises Forbidden core.role; Refusal
-    evidence.import.too_large, evidence.import.empty; Conflict evidence.import_many.
+    `typing` is a typing file for an evidence map. Raises Forbidden core.role; Refusal evidence.import.too_large,
+    evidence.import.empty, evidence.import.typing_*; Conflict evidence.import_many.
     """
     require_curator(actor)
     require_user(actor)
     name = name.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "").strip()[:200] or "log"
-    check_text(typing, "typing")
+    checked_typing(typing)
     check_values(ImportJob, name=name)
     if source:
         check_values(ImportJob, source=source)
@@ -45,7 +47,7 @@ def start_import(actor: Actor, *, name: str, chunks: Iterable[bytes], source: st
         raise Conflict(
             "evidence.import_many", f"{MAX_OPEN_JOBS} imports are open.", fix="Finish or cancel one of them first."
         )
-    profile = {"typing": typing} if typing else {}
+    profile = {"typing": typing.decode("utf-8-sig")} if typing else {}
     job = ImportJob.objects.create(name=name, source=source, author=actor.user, profile=profile)
     digest = hashlib.sha256()
     for number, data in enumerate(_sized(chunks)):

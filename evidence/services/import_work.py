@@ -170,8 +170,12 @@ def _check(actor: Actor, job: ImportJob, stop: Callable[[], bool]) -> None:
     if job.format == MAP:
         typing, data = job.profile.get("typing", "").encode(), b"".join(_chunks(job))
         plan, refusal = try_map(actor, name=job.name, data=data, typing=typing or None, source=job.source)
-        work = lambda stored: check_map(stored, plan, refusal)  # noqa: E731
-        import_batch(actor, job.pk, phase=State.CHECKING, work=work, over=State.CHECKED)
+        work = lambda stored: check_map(stored, plan)  # noqa: E731
+        if refusal:
+            said = " ".join(part for part in (refusal.message, refusal.fix) if part)
+            import_batch(actor, job.pk, phase=State.CHECKING, work=work, over=State.FAILED, message=said)
+        else:
+            import_batch(actor, job.pk, phase=State.CHECKING, work=work, over=State.CHECKED)
         return
     records = islice(enumerate(_records(job, _layout(job)), start=1), job.cursor, None)
     while batch := list(islice(records, BATCH)):

@@ -1,20 +1,24 @@
 """Pages of the import wizard: uploads, the mapping, the dry run, the import."""
 
+from functools import cache
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from evidence import import_jobs
 from evidence.import_job_forms import ApplyImportForm, MappingForm, UploadForm
+from evidence.importers.load import MAX_MAP_BYTES
+from evidence.importers.map_tables import SHAPES
 from evidence.importers.records import MAP
+from evidence.importers.typing_file import MAX_LEVERS, MAX_TYPING_BYTES
 from evidence.models import ImportJob, ImportLine
 from evidence.policies import require_curator
 from evidence.services.import_jobs import (
     MAX_FILE_BYTES,
-    MAX_TYPING_BYTES,
     apply_import,
     cancel_import,
     map_import,
@@ -25,8 +29,14 @@ from v2kb.core.actor import Actor, actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.core.uploads import body_limit
 from v2kb.core.views import page_of, render_part_or_page, submit
+from v2kb.rules.evidence import FIELDS
+from v2kb.rules.sizes import size_text
 
 State = ImportJob.State
+EXAMPLES = (
+    ("example-map", "an evidence map", "evidence-map.md"),
+    ("example-typing", "a typing file", "typing.json"),
+)
 
 
 @require_GET
@@ -48,13 +58,37 @@ def job_new(request: HttpRequest) -> HttpResponse:
         job = submit(form, lambda data: _start(actor, data))
         if job is not None:
             return redirect(job)
-    return render(request, "evidence/import_job_new.html", {"form": form}, status=422 if form.errors else 200)
+    context = {"form": form, **_map_help()}
+    return render(request, "evidence/import_job_new.html", context, status=422 if form.errors else 200)
 
 
 def _start(actor: Actor, data: dict[str, Any]) -> ImportJob:
     file, typing = data["file"], data["typing"]
-    text = typing.read().decode("utf-8-sig", "replace") if typing else ""
-    return start_import(actor, name=file.name, chunks=file.chunks(), source=data["source"], typing=text)
+    read = typing.read() if typing else b""
+    return start_import(actor, name=file.name, chunks=file.chunks(), source=data["source"], typing=read)
+
+
+@cache
+def _map_help() -> dict[str, Any]:
+    """What a map and a typing file must look like."""
+    examples = [
+        {
+            "id": id_,
+            "what": what,
+            "name": name,
+            "path": f"examples/{name}",
+            "text": (settings.BASE_DIR / "static/examples" / name).read_text(),
+        }
+        for id_, what, name in EXAMPLES
+    ]
+    return {
+        "shapes": SHAPES,
+        "row_fields": FIELDS,
+        "map_size": size_text(MAX_MAP_BYTES),
+        "typing_size": size_text(MAX_TYPING_BYTES),
+        "max_levers": f"{MAX_LEVERS:,}",
+        "examples": examples,
+    }
 
 
 @require_http_methods(["GET", "POST"])

@@ -4,10 +4,7 @@ Pages are visited in loops, because a database that is flushed per test costs mo
 """
 
 import copy
-import re
-import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,8 +12,8 @@ from axe_playwright_python.sync_playwright import Axe
 from django.urls import reverse
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from kernels.editor.layout import BY_SLUG
 from kernels.models import Kernel, Op, Run, Spec, SpecDraft
-from kernels.services import specs
 from kernels.services.reviews import comment
 from kernels.services.runs import submit_run
 from kernels.services.specs import submit_spec
@@ -28,13 +25,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 RULES = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
 COLOURS = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}}
 NARROW, WIDE = {"width": 380, "height": 900}, {"width": 1440, "height": 900}
-SECTIONS = ("overview", "smem", "sems", "roles", "granularity", "choices", "anchors")
 SIDEWAYS_PX = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-COUNT_SAVES = (
-    "window.saves = 0; document.getElementById('spec-form').addEventListener('htmx:trigger', () => window.saves++)"
-)
 PLOTS_FOLLOW_S = 4  # plots are drawn again a moment after the window changed
-WAIT_S = 20
 NORM = "row-norm"
 
 
@@ -86,9 +78,17 @@ def crowded_spec() -> Spec:
 
 def pages_of(runs: dict[str, Run], crowded: Spec) -> list[str]:
     """The address of each main page."""
-    editor = [reverse("kernels:spec_edit", args=["S2", section]) for section in SECTIONS]
+    editor = [reverse("kernels:spec_edit", args=["S2", section]) for section in BY_SLUG]
     names = (
-        *("home", "health", "help", "evidence:row_list", "evidence:lever_list", "evidence:import", "evidence:row_new"),
+        *(
+            "home",
+            "health",
+            "help",
+            "evidence:row_list",
+            "evidence:lever_list",
+            "evidence:import_job_new",
+            "evidence:row_new",
+        ),
         *("evidence:proposal_list", "evidence:lever_new", "references:document_list", "references:document_import"),
         *("references:snapshot_list", "references:guideline_list", "kernels:op_list", "kernels:op_new"),
         *("kernels:family_questions", "kernels:spec_list", "kernels:spec_new", "kernels:spec_search"),
@@ -196,105 +196,8 @@ def designer(site: str, sign_in, page: Page) -> User:
     return sign_in("dora", *f.ALL_DESIGN)
 
 
-@pytest.fixture
-def gate_of_saving(monkeypatch) -> tuple[threading.Event, threading.Event]:
-    """(entered, open): a save tells when it has begun, and waits until it may go on."""
-    entered, opened = threading.Event(), threading.Event()
-    opened.set()
-    save = specs.save_draft
-
-    def slow(*args: Any, **kwargs: Any) -> SpecDraft:
-        entered.set()
-        assert opened.wait(WAIT_S)
-        return save(*args, **kwargs)
-
-    monkeypatch.setattr(specs, "save_draft", slow)
-    return entered, opened
-
-
-def until(page: Page, true: Callable[[], bool]) -> None:
-    """Wait for something on the server."""
-    end = time.monotonic() + WAIT_S
-    while not true():
-        assert time.monotonic() < end, "it did not happen"
-        page.wait_for_timeout(100)
-
-
 def draft_of(user: User) -> dict[str, Any]:
     return SpecDraft.objects.get(user=user, spec__code="S2").content
-
-
-def test_the_editor_saves_what_is_typed(page: Page, site: str, console, designer, gate_of_saving) -> None:
-    entered, opened = gate_of_saving
-    page.goto(f"{site}/specs/S2/edit/overview/")
-    title, idiom, why = (page.get_by_label(label, exact=True) for label in ("Title", "Engine idiom", "Why this engine"))
-    page.evaluate(COUNT_SAVES)
-    opened.clear()
-    title.fill("")
-    title.press_sequentially("Typed title", delay=20)
-    idiom.click()
-    assert entered.wait(WAIT_S), "leaving a field did not save"
-    idiom.fill("")
-    idiom.press_sequentially("typed idiom", delay=20)
-    why.click()
-    why.press_sequentially("!", delay=20)
-    until(page, lambda: page.evaluate("window.saves") > 1)
-    opened.set()
-    until(
-        page,
-        lambda: (draft_of(designer)["title"], draft_of(designer)["engine"]["idiom"]) == ("Typed title", "typed idiom"),
-    )
-    expect(page.locator("#autosave")).to_have_attribute("data-state", "saved")
-    expect(why).to_be_focused()
-    expect(page.locator("#checks [data-error-summary]")).to_have_count(0)
-
-    entered.clear()
-    opened.clear()
-    title.press_sequentially("2", delay=20)
-    idiom.click()
-    assert entered.wait(WAIT_S)
-    title.press_sequentially("3", delay=20)
-    page.get_by_role("button", name="Save draft").click(no_wait_after=True)
-    opened.set()
-    until(page, lambda: draft_of(designer)["title"].count("2") and "3" in draft_of(designer)["title"])
-    expect(page.locator("#autosave")).to_have_text("No changes yet")
-    expect(page.locator("[data-error-summary]")).to_have_count(0)
-
-    page.goto(f"{site}/specs/S2/edit/sems/")
-    expect(page.locator("#checks .findings a")).to_have_count(0)
-    page.get_by_label("Number of semaphores").fill("99")
-    page.get_by_label("ordinal, row 1").click()
-    finding = page.locator("#checks .findings a").first
-    expect(finding).to_be_visible()
-    finding.click()
-    expect(page.locator("#spec-form :focus")).to_have_count(1)
-    page.reload()
-    page.locator("#checks .findings a").first.click()
-    expect(page.locator("#spec-form :focus")).to_have_count(1)
-
-
-def test_a_second_tab_is_refused_and_keeps_its_text(page: Page, site: str, console, designer) -> None:
-    address = f"{site}/specs/S2/edit/overview/"
-    page.goto(address)
-    other = page.context.new_page()
-    other.goto(address)
-    other.get_by_label("Title", exact=True).fill("From the other tab")
-    until(other, lambda: draft_of(designer)["title"] == "From the other tab")
-    page.bring_to_front()
-    idiom = page.get_by_label("Engine idiom")
-    idiom.click()
-    for more in ("first ", "second "):
-        idiom.press_sequentially(more, delay=20)
-        expect(page.locator("#checks [data-error-summary]")).to_contain_text("Another tab saved this draft")
-        expect(idiom).to_be_focused()
-    assert draft_of(designer)["title"] == "From the other tab"
-    assert "second" not in draft_of(designer)["engine"]["idiom"]
-    page.get_by_role("button", name="Save draft").click()
-    expect(page.locator("#editor [data-error-summary]")).to_contain_text("Another tab saved this draft")
-    expect(page.get_by_label("Engine idiom")).to_have_value(re.compile("second"))
-    page.get_by_role("button", name="Save draft").click()
-    expect(page.locator("[data-error-summary]")).to_have_count(0)
-    assert "second" in draft_of(designer)["engine"]["idiom"]
 
 
 def test_the_editor_without_javascript(

@@ -40,7 +40,7 @@ def send(make_user):
     ("path", "field", "limit"),
     [
         ("/references/import/", "files", "33 MiB"),
-        ("/evidence/import/", "file", "4 MiB"),
+        ("/evidence/imports/new/", "file", "53 MiB"),
         ("/evidence/rows/propose/", "", "12 MiB"),
         ("/references/import/1/", "", "12 MiB"),
         ("/kernels/new/", "", "12 MiB"),

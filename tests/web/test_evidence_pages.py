@@ -13,8 +13,8 @@ from django.utils.html import escape
 
 from evidence.forms import initial_of
 from evidence.importers.map_tables import SHAPES
-from evidence.models import EvidenceRow, Flag, Lever, Proposal, Supersession
-from evidence.services import accept_proposal, flag_row, propose_change, propose_from_run
+from evidence.models import EvidenceRow, Flag, ImportJob, Lever, Proposal, Supersession
+from evidence.services import accept_proposal, flag_row, import_work, propose_change, propose_from_run
 from tests.evidence.sample import MAP, changed, load_sample, typing_bytes
 from v2kb.core.actor import Actor
 from v2kb.core.registry import PANELS, add_panel
@@ -148,7 +148,7 @@ def test_nothing_found_says_what_was_looked_for_and_what_to_do(loaded, designer)
 
 def test_an_empty_installation_says_how_to_begin(viewer, curator):
     assert "A curator can import a map" in viewer.get("/evidence/").content.decode()
-    assert 'href="/evidence/import/"' in curator.get("/evidence/").content.decode()
+    assert 'href="/evidence/imports/new/"' in curator.get("/evidence/").content.decode()
 
 
 def test_a_row_shows_what_blocks_and_what_is_missing(loaded, viewer):
@@ -537,19 +537,38 @@ EXAMPLES = settings.BASE_DIR / "static/examples"
 
 
 def upload(text: str | bytes = MAP, typing: bytes | None = None, name: str = "probe-map.md") -> dict:
-    data = {"step": "preview", "file": SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)}
+    data = {"file": SimpleUploadedFile(name, text.encode() if isinstance(text, str) else text)}
     return data | ({"typing": SimpleUploadedFile("levers.json", typing)} if typing else {})
 
 
+def dry_run(client, *args, **kwargs) -> str:
+    """The address of an import whose dry run is over."""
+    response = client.post("/evidence/imports/new/", upload(*args, **kwargs))
+    assert response.status_code == 302
+    work_on_imports()
+    return response.url
+
+
+def work_on_imports() -> None:
+    for pk in import_work.due_jobs():
+        import_work.work_on(pk)
+
+
+def test_there_is_one_page_for_imports(curator):
+    assert curator.get("/evidence/import/").status_code == 404
+    for page in ("/evidence/", "/evidence/experiments/", "/evidence/imports/"):
+        assert 'href="/evidence/imports/new/"' in curator.get(page).content.decode()
+
+
 def test_who_may_import(client, viewer, designer, sign_in):
-    assert client.get("/evidence/import/").status_code == 302
+    assert client.get("/evidence/imports/new/").status_code == 302
     for each in (viewer, designer, sign_in("ada", "administrator")):
-        assert each.get("/evidence/import/").status_code == 403
-        assert each.post("/evidence/import/", upload()).status_code == 403
+        assert each.get("/evidence/imports/new/").status_code == 403
+        assert each.post("/evidence/imports/new/", upload()).status_code == 403
 
 
 def test_the_page_says_before_the_upload_what_is_read(curator):
-    page = curator.get("/evidence/import/").content.decode()
+    page = curator.get("/evidence/imports/new/").content.decode()
     for shape in SHAPES:
         for column in shape.columns:
             assert f"<code>{column.label}</code>" in page
@@ -561,62 +580,55 @@ def test_the_page_says_before_the_upload_what_is_read(curator):
 
 def test_the_examples_are_read_without_a_word_and_stand_in_the_documentation(curator):
     text, typing = (EXAMPLES / "evidence-map.md").read_text(), (EXAMPLES / "typing.json").read_text()
-    plan = curator.post("/evidence/import/", upload(text, typing.encode(), "evidence-map.md")).context["plan"]
-    assert plan.verdict_counts == {"DEAD": 1, "WIN": 1, "UNTESTED": 1}
-    assert [problem for row in plan.rows for problem in (*row.missing, *row.refusals)] == plan.problems == []
+    url = dry_run(curator, text, typing.encode(), "evidence-map.md")
+    lines = ImportJob.objects.get().lines.all()
+    assert [(line.document["content"]["verdict"], line.problems, line.note) for line in lines] == [
+        ("DEAD", [], lines[0].note),
+        ("WIN", [], lines[1].note),
+        ("UNTESTED", [], lines[2].note),
+    ]
+    assert "missing" not in curator.get(url).content.decode()
     using = (settings.BASE_DIR / "docs/using.md").read_text()
     assert text in using
     assert typing in using
 
 
-def test_preview_then_import(curator):
-    response = curator.post("/evidence/import/", upload(typing=typing_bytes()))
-    page = response.content.decode()
-    assert response.status_code == 200
+def test_dry_run_then_import(curator):
+    url = dry_run(curator, typing=typing_bytes())
+    page = curator.get(url).content.decode()
     assert not EvidenceRow.objects.exists()
-    assert "3 DEAD, 2 WIN, 1 UNTESTED." in page
+    assert "6 new rows of evidence." in page
     assert "not read as numbers: 3×" in page
-    form = response.context["apply_form"]
-    data = {field.name: field.value() for field in form if field.value()} | {"step": "apply"}
-    data["text"] = data["text"].replace("\n", "\r\n")
-    response = curator.post("/evidence/import/", data)
-    assert (response.status_code, response.url) == (302, "/evidence/")
+    assert curator.post(f"{url}apply/").status_code == 302
+    work_on_imports()
     assert EvidenceRow.objects.count() == 6
     assert row("D1").head.lever.slug == "warp-spec"
-    response = curator.post("/evidence/import/", upload(typing=typing_bytes()))
-    assert "Nothing is new or changed." in response.content.decode()
-    assert response.context["plan"].counts["unchanged"] == 6
+    again = dry_run(curator, typing=typing_bytes())
+    assert "Nothing is new or changed." in curator.get(again).content.decode()
 
 
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        ({"step": "preview"}, "This field is required"),
+        ({}, "This field is required"),
         (upload(b""), "empty"),
-        (upload(b"# Map\n\nca\xe9"), "line 3, column 3"),
         (upload(typing=b"{"), "The typing file is not JSON: line 1, column 2"),
         (upload(typing=b"\xff\xfe"), "not UTF-8"),
-        (upload(b"\x00\x01\x02"), "NUL bytes"),
-        ({"step": "apply"}, "The preview came back incomplete."),
     ],
 )
 def test_bad_uploads_are_refused_in_words(curator, data, said):
-    response = curator.post("/evidence/import/", copy.copy(data))
+    response = curator.post("/evidence/imports/new/", copy.copy(data))
     assert response.status_code == 422
     assert said in response.content.decode()
 
 
 def test_unreadable_lines_are_shown_and_refuse_until_left_out(curator):
-    text = MAP.replace("ALL FLAT (≤6%)", "Promising (≤6%)")
-    response = curator.post("/evidence/import/", upload(text))
-    page = response.content.decode()
-    assert "Line 11, column Verdict + number" in page
-    data = {field.name: field.value() for field in response.context["apply_form"] if field.value()} | {"step": "apply"}
-    response = curator.post("/evidence/import/", data)
-    assert response.status_code == 422
-    assert "evidence.import.verdict" in response.content.decode()
+    url = dry_run(curator, MAP.replace("ALL FLAT (≤6%)", "Promising (≤6%)"))
+    assert "Line 11, column Verdict + number" in curator.get(url).content.decode()
+    assert curator.post(f"{url}apply/").status_code == 422
     assert not EvidenceRow.objects.exists()
-    assert curator.post("/evidence/import/", data | {"skip_unreadable": "on"}).status_code == 302
+    assert curator.post(f"{url}apply/", {"skip_unreadable": "on"}).status_code == 302
+    work_on_imports()
     assert EvidenceRow.objects.count() == 5
 
 
@@ -624,7 +636,7 @@ def test_a_missing_column_is_named(curator):
     text = MAP.replace(
         "| # | Cell | Status | Bound / caveat |\n|---|---|---|---|", "| # | Cell | Status |\n|---|---|---|"
     )
-    page = curator.post("/evidence/import/", upload(text)).content.decode()
+    page = curator.get(dry_run(curator, text)).content.decode()
     assert "The UNTESTED table has no column Bound / caveat." in page
 
 
