@@ -82,7 +82,7 @@ def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> d
     """What the rules, and with `gate` the gate too, say of a draft: for the panel, the sections and the pictures."""
     filled = Filled(document) if page.slug == FINISH else without_fresh_rows(document)
     pinned = pin_citations(filled.document)
-    checks = checks_document(report_of(pinned))
+    checks = checks_document(report_of(pinned, spec))
     findings = [_placed(finding, filled, spec, page, document) for finding in checks["findings"]]
     context: dict[str, Any] = {
         "checks": checks["summary"],
