@@ -14,13 +14,20 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 # Section and the tables on its page.
 TABLES = {
-    "overview": ("symbols",),
+    "overview": ("ops", "symbols", "claims"),
     "smem": ("smem.regions",),
+    "tmem": ("tmem.objects",),
     "sems": ("sems.rows",),
     "roles": ("roles.rows",),
     "granularity": ("granularity",),
-    "anchors": ("anchors", "open_questions"),
-    "choices/C1": ("citations", "acknowledged"),
+    "anchors": ("anchors", "measurement.targets"),
+    "gates": ("gates", "scale_packs"),
+    "wiring": ("wiring.tasks", "wiring.files", "wiring.placeholders"),
+    "questions": ("open_questions",),
+    "reviews": ("reviews.rows",),
+    "amendments": ("amendments",),
+    "audit": ("self_audit",),
+    "choices/C1": ("citations", "prediction.bands", "acknowledged"),
 }
 # A browser writes styles into elements by itself: on a textarea that was dragged larger, or from an extension.
 STYLE_EVERYTHING = "document.querySelectorAll('[id]').forEach((node) => { node.style.caretColor = 'auto'; })"

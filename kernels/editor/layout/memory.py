@@ -63,6 +63,7 @@ SMEM = Section(
                 yes_no("smem.double_buffered", "The planner double-buffers"),
             ),
             "Beside the regions",
+            columns=2,
         ),
     ),
     ("smem",),
