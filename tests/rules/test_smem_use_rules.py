@@ -46,6 +46,11 @@ def test_r10_counts_what_a_pinned_page_count_books():
     assert found(doc, "R10")[0].facts["lost_bytes"] == 8_176 + 16_384
 
 
+def test_r10_says_what_is_missing_and_where_it_does_not_apply():
+    assert [f.path for f in found(monolith("x"), "R10", "missing_input")] == ["smem.regions[0].size_bytes"]
+    assert spec_report(canonical({"engine": {"family": "D"}})).states["R10"] == "not_applicable"
+
+
 def test_r13_one_region_of_several_pages_is_honest():
     assert spec_report(monolith()).states["R13"] == "passed"
     assert spec_report(GROUPED).states["R13"] == "not_applicable"
