@@ -76,7 +76,8 @@ def test_r11_a_long_slice_is_seen_behind_a_short_one():
         ({SFA + "offset_bytes": "4096/(3 - s)"}, f"{AT}[1].offset_bytes"),
         ({SFA + "size_bytes": ""}, f"{AT}[1].size_bytes"),
         ({SFA + "slots": "x"}, f"{AT}[1].slots"),
-        ({SFA + "slots": "10**60"}, f"{AT}[1].slots"),
+        ({SFA + "slots": "10**60"}, AT),
+        ({SFA + "slots": "112"}, AT),
         ({"smem__regions__8__size_bytes": ""}, "smem.regions[8].size_bytes"),
     ],
 )

@@ -48,16 +48,16 @@ def slices_of(view: SpecView, region: Row) -> tuple[list[Slice], list[Missing]]:
 def _expand(view: SpecView, region: Row, rows: Sequence[Row]) -> tuple[list[Slice], list[Missing]]:
     found: list[Slice] = []
     missing: list[Missing] = []
+    counts = [row.values["slots"] for row in rows]
+    if sum(max(count, 0) for count in counts if isinstance(count, int)) > MAX_SLICES:
+        message = f"{region.label()} has more than {MAX_SLICES} slices."
+        return [], [Missing(f"{region.path}.slices", message, "Check the slots; more than that are not compared.")]
     for row in rows:
         absent = [value for value in row.values.values() if isinstance(value, Missing)]
         missing += absent
         if absent:
             continue
         slots = row.values["slots"]
-        if len(found) + slots > MAX_SLICES:
-            message = f"{region.label()} has more than {MAX_SLICES} slices."
-            missing.append(Missing(f"{row.path}.slots", message, "Check the slots; more than that are not compared."))
-            continue
         offset = row.source["offset_bytes"]
         moves = "s" in names_in(offset)
         for slot in range(slots):
