@@ -43,7 +43,7 @@ def reopened_by(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
     return found
 
 
-# name -> (lever slug) -> list of {"title", "url", "state"}: what adopts a lever or one below it
+# name -> (lever slug) -> list of {"title", "url", "state", "how"}: what adopts a lever or one below it, or cites a row
 RESTING: Registry[Callable[[str], list[dict[str, Any]]]] = Registry()
 
 

@@ -66,6 +66,11 @@ def saved_searches(user: Any) -> list[SavedView]:
     return [SavedView(search, *(news | fresh)[keys[search.pk]]) for search in searches]
 
 
+def saved_names(user: Any) -> set[str]:
+    """The names of the user's saved searches."""
+    return set(SavedSearch.objects.filter(user=user).values_list("name", flat=True))
+
+
 def get_saved(user: Any, pk: int) -> SavedSearch:
     """One of the user's own saved searches. Raises Missing evidence.no_saved_search."""
     search = SavedSearch.objects.filter(user=user, pk=min(pk, 2**62)).first()

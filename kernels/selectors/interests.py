@@ -4,9 +4,9 @@ from typing import Any
 
 from evidence.families import lever_families
 from evidence.models import EvidenceRow, Lever, LeverAlias
-from kernels.models import Spec, SpecDraft, SpecRevision
+from kernels.models import Citation, Spec, SpecDraft, SpecRevision
 from kernels.selectors.specs import spec_statuses, specs_citing
-from v2kb.rules.antiloop_facts import items, mapping
+from v2kb.rules.antiloop_facts import code_order, items, mapping
 from v2kb.rules.names import lever_key
 
 
@@ -30,17 +30,39 @@ def authors_on_lever(slug: str) -> set[int]:
 
 
 def specs_resting_on(slug: str) -> list[dict[str, Any]]:
-    """Live specs whose newest revision adopts the lever, or one below it: {"title", "url", "state"} each."""
-    specs = list(Spec.objects.filter(pk__in=_adopting(_names_of(slug))).select_related("head").order_by("code"))
+    """Live specs whose newest revision adopts the lever or one below it, or cites a row of these: {"title", "url",
+    "state", "how"} each.
+    """
+    adopting, citing = set(_adopting(_names_of(slug))), _citing(slug)
+    specs = list(Spec.objects.filter(pk__in=adopting | citing.keys()).select_related("head").order_by("code"))
     statuses = spec_statuses(specs) if specs else {}
-    return [{"title": str(spec), "url": spec.get_absolute_url(), "state": statuses[spec.pk].state} for spec in specs]
+    found = []
+    for spec in specs:
+        how = ["adopts it"] if spec.pk in adopting else []
+        if codes := citing.get(spec.pk):
+            how.append(f"cites {', '.join(sorted(codes, key=code_order))}")
+        state, url = statuses[spec.pk].state, spec.get_absolute_url()
+        found.append({"title": str(spec), "url": url, "state": state, "how": ", ".join(how)})
+    return found
+
+
+def _family(slug: str) -> set[int]:
+    return lever_families().below(Lever.objects.filter(slug=slug).values_list("pk", flat=True))
+
+
+def _citing(slug: str) -> dict[int, set[str]]:
+    """Spec id -> codes of the lever's rows that its newest revision cites."""
+    of_lever = Citation.objects.filter(evidence__row__head__lever__in=_family(slug))
+    live = of_lever.filter(revision__head_of__isnull=False, revision__head_of__archived_at__isnull=True)
+    found: dict[int, set[str]] = {}
+    for spec_id, code in live.values_list("revision__spec", "evidence__row__code"):
+        found.setdefault(spec_id, set()).add(code)
+    return found
 
 
 def _names_of(slug: str) -> set[str]:
     """The keys of all names of the lever and of those below it."""
-    own = Lever.objects.filter(slug=slug).values_list("pk", flat=True)
-    levers = lever_families().below(own)
-    return set(LeverAlias.objects.filter(lever__in=levers).values_list("normalised", flat=True))
+    return set(LeverAlias.objects.filter(lever__in=_family(slug)).values_list("normalised", flat=True))
 
 
 def _adopting(names: set[str]) -> list[int]:

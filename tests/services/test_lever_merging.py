@@ -160,7 +160,7 @@ def test_interests_follow_the_merge(two):
     merge("one-pass", "fused-row-norm")
     for slug in ("one-pass", "fused-row-norm", "row-passes"):
         assert author in authors_on_lever(slug)
-        assert [one["title"] for one in specs_resting_on(slug)]
+        assert [one["how"] for one in specs_resting_on(slug)] == [f"adopts it, cites {row.code}"], slug
     assert author not in authors_on_lever("two-rows")
 
 

@@ -128,6 +128,9 @@ def test_a_search_is_saved_told_of_on_home_and_marked_as_seen(designer):
     saved = SavedSearch.objects.get()
     assert response.redirect_chain[0][0] == f"/evidence/?q=norm&saved={saved.pk}"
     assert "Nothing new since you looked" in text_of(response)
+    assert "Saved as Norms. The home page" in text_of(response)
+    again = designer.post("/evidence/searches/save/", {"name": "Norms ", "query": "q=norm"}, follow=True)
+    assert "Saved as Norms in place of the search that had this name." in text_of(again)
     assert "nothing new" in text_of(designer.get("/"))
     row = f.evidence_row(f.DEAD, title="Another norm")
     home = text_of(designer.get("/"))
