@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import OuterRef, Q, Subquery
 
 from evidence.families import lever_families
 from evidence.hooks import open_spec_authors
@@ -12,6 +12,13 @@ from v2kb.rules.evidence_change import Reason, acceptors_needed, material_change
 
 Decision = ProposalDecision.Decision
 Kind = Proposal.Kind
+DECIDED = Subquery(
+    EvidenceRevision.objects.filter(row=OuterRef("row"))
+    .exclude(verdict=Verdict.UNTESTED)
+    .order_by("-number")
+    .values("verdict")[:1]
+)
+"""For lists of proposals, annotated as `decided`: what `last_decided` says of each one's row."""
 
 
 def kind_of(proposal: Proposal) -> Kind:
@@ -65,7 +72,7 @@ def decided_before(proposal: Proposal) -> str:
     head = proposal.row.head if proposal.row else None
     if head is None or head.verdict != Verdict.UNTESTED or proposal.content["verdict"] == Verdict.UNTESTED:
         return ""
-    return last_decided(head)
+    return proposal.decided or "" if hasattr(proposal, "decided") else last_decided(head)
 
 
 def last_decided(revision: EvidenceRevision) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, OuterRef, Prefetch, Q, QuerySet
 from django.utils import timezone
 
+from evidence.deciding import DECIDED
 from evidence.families import lever_families
 from evidence.models import (
     EvidenceRevision,
@@ -182,7 +183,9 @@ _PROPOSALS = ("row__head__lever__parent", "base", "author", "reverts_to", "merge
 
 def list_proposals(state: str = Proposal.State.OPEN, kind: str = "") -> QuerySet[Proposal]:
     """Proposals in this state and of this kind ("" for all), oldest first while open, else newest first."""
-    proposals = Proposal.objects.select_related(*_PROPOSALS, "claim__user").annotate(receipt_count=Count("receipts"))
+    proposals = Proposal.objects.select_related(*_PROPOSALS, "claim__user").annotate(
+        receipt_count=Count("receipts"), decided=DECIDED
+    )
     proposals = proposals.prefetch_related("decisions__user")
     if state:
         proposals = proposals.filter(state=state)
@@ -217,7 +220,7 @@ def get_proposals(ids: Iterable[int]) -> list[Proposal]:
 def get_proposal(pk: int) -> Proposal:
     """The proposal with row, base, author, decisions and receipts. Raises Missing evidence.no_proposal."""
     related = (*_PROPOSALS, "replaces__author", "replaced_by", "claim__user")
-    proposals = Proposal.objects.select_related(*related)
+    proposals = Proposal.objects.select_related(*related).annotate(decided=DECIDED)
     proposal = proposals.prefetch_related("decisions__user", "receipts__submitted_by").filter(pk=min(pk, 2**62)).first()
     if proposal is None:
         raise Missing("evidence.no_proposal", f"There is no proposal {pk}.", fix="Pick one from the queue.")
