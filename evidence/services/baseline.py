@@ -11,7 +11,7 @@ from evidence.policies import require_curator
 from evidence.services.levers import create_lever
 from evidence.services.revisions import checked_reason, code_was_taken, write_revision
 from evidence.vocabulary import added_causes
-from v2kb.core.activity import record
+from v2kb.core.activity import also_changed, record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.core.service import service
@@ -96,7 +96,7 @@ def import_baseline(actor: Actor, *, rows: Sequence[BaselineRow], source: str, l
 
 def _remember(log: str, compared: Sequence[ComparedRow]) -> None:
     """Keep what each line of a log or map said of its row; what is only proposed is not taken for known."""
-    rows = dict(EvidenceRow.objects.filter(code__in=[found.row.code for found in compared]).values_list("code", "pk"))
+    rows = {row.code: row for row in EvidenceRow.objects.filter(code__in=[found.row.code for found in compared])}
     keys = [found.row.key or found.row.code for found in compared]
     known = dict(ImportedLine.objects.filter(log=log, key__in=keys).values_list("key", "content"))
     lines, causes = [], added_causes()
@@ -105,10 +105,11 @@ def _remember(log: str, compared: Sequence[ComparedRow]) -> None:
         plain = before.get("plain", {}) if found.state == CHANGED else _plain(found.row, causes)
         content = {"content": read_content(found.row.content, causes)[0], "plain": plain}
         if content != before:
-            lines.append(ImportedLine(log=log, key=key, row_id=rows[found.row.code], content=content))
+            lines.append(ImportedLine(log=log, key=key, row=rows[found.row.code], content=content))
     ImportedLine.objects.bulk_create(
         lines, update_conflicts=True, unique_fields=["log", "key"], update_fields=["row", "content"]
     )
+    also_changed(line.row for line in lines)  # rows are found by the words of their cells
 
 
 def _plain(row: BaselineRow, causes: Mapping[str, str]) -> dict[str, Any]:

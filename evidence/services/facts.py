@@ -1,10 +1,11 @@
 """Keeping the facts and the search entry of rows in step with their heads, in the same transaction as the change."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 from evidence.families import lever_families
-from evidence.models import EvidenceChange, EvidenceRow, Lever, RowFacts
+from evidence.models import EvidenceChange, EvidenceRow, ImportedLine, Lever, RowFacts
 from evidence.selectors import RowStates, states_of
 from v2kb.core.activity import lock_log
 from v2kb.core.search import Document, Kind, put
@@ -12,6 +13,7 @@ from v2kb.rules.evidence import weak_dead
 from v2kb.rules.scope import LABELS
 
 SEVERAL = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
+CELLS = ("title", "mechanism", "bound", "measured_note")
 _NAMES = [field.name for field in RowFacts._meta.concrete_fields if not field.primary_key]
 
 
@@ -25,12 +27,12 @@ def refresh_facts(row_ids: Iterable[int]) -> None:
     rows, states = _rows(ids), states_of(ids)
     facts = [_facts(row, lever, states[row.pk], change) for row, lever in rows]
     RowFacts.objects.bulk_create(facts, update_conflicts=True, unique_fields=["row"], update_fields=_NAMES)
-    put(_document(row, lever) for row, lever in rows)
+    put(_documents(rows))
 
 
 def row_documents(ids: list[int]) -> list[Document]:
     """What the search should know of these rows; archived ones are found too, where they are asked for."""
-    return [_document(row, lever) for row, lever in _rows(ids)]
+    return _documents(_rows(ids))
 
 
 def rows_with_other_facts(ids: list[int]) -> set[int]:
@@ -58,8 +60,26 @@ def _rows(ids: list[int]) -> list[tuple[EvidenceRow, Lever]]:
     return [(row, levers[standing_for[row.head.lever_id]]) for row in rows]
 
 
-def _document(row: EvidenceRow, lever: Lever) -> Document:
-    return Document(Kind.ROW, row.pk, f"{row.code} {row.head.title}", row_text(row.head.content, lever))
+def _documents(rows: list[tuple[EvidenceRow, Lever]]) -> list[Document]:
+    imported = _words_of_cells([row.pk for row, _ in rows])
+    return [_document(row, lever, imported[row.pk]) for row, lever in rows]
+
+
+def _document(row: EvidenceRow, lever: Lever, imported: set[str]) -> Document:
+    """A row is found by what it says, and by what the cells that it was imported from say and it does not."""
+    text = row_text(row.head.content, lever)
+    more = sorted(words for words in imported if words not in text and words != row.head.title)
+    return Document(Kind.ROW, row.pk, f"{row.code} {row.head.title}", "\n".join([text, *more]))
+
+
+def _words_of_cells(row_ids: list[int]) -> dict[int, set[str]]:
+    """Row id -> the texts of its lines in maps, as the cells alone give them: a typing file may say it otherwise."""
+    found: dict[int, set[str]] = defaultdict(set)
+    lines = ImportedLine.objects.filter(row__in=row_ids).values_list("row_id", "content")
+    for row_id, content in lines:
+        plain = content.get("plain", {})
+        found[row_id] |= {plain[name] for name in CELLS if plain.get(name)}
+    return found
 
 
 def _facts(row: EvidenceRow, lever: Lever, states: RowStates, change: int) -> RowFacts:

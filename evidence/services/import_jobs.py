@@ -20,6 +20,7 @@ from v2kb.core.policies import require_user
 from v2kb.core.service import service
 from v2kb.core.values import check_values
 from v2kb.rules.sizes import MIB, too_much_text
+from v2kb.rules.words import counted
 
 MAX_FILE_BYTES = 50 * MIB
 MAX_OPEN_JOBS = 20
@@ -137,7 +138,7 @@ def apply_import(actor: Actor, public_id: str, *, skip_unreadable: bool = False)
     if unreadable and not skip_unreadable:
         raise Refusal(
             "evidence.import_unreadable",
-            f"{unreadable:,} lines can't be read.",
+            f"{counted(unreadable, 'line')} can't be read.",
             field="skip_unreadable",
             fix="Correct them in the file, or leave them out.",
         )

@@ -1,15 +1,20 @@
 """Searching rows: codes first, identifiers in any spelling, facets that count, a constant number of queries."""
 
+import json
+
 import pytest
 from django.db import connection
 from django.http import QueryDict
 from django.test.utils import CaptureQueriesContext
 
+from evidence.exports import export_map
+from evidence.importers.load import load_map
 from evidence.indexing import find_rows
 from evidence.models import EvidenceRow
 from evidence.registration import link_to_code, link_to_lever, turns
 from evidence.search import Query, hits_of, search_rows
-from evidence.services import flag_row, propose_change
+from evidence.services import accept_proposal, flag_row, propose_change
+from kernels.selectors.verify import faults
 from tests import factories as f
 from tests.evidence.sample import MAP, changed, load_sample
 from v2kb.core.markdown import render
@@ -172,3 +177,32 @@ def test_turns_are_for_curators_who_may_decide(make_actor, make_user):
     assert [turn["url"] for turn in turns(cleo.user)] == [f"/evidence/proposals/{proposal.pk}/"]
     assert turns(ines.user) == []
     assert turns(make_user("vita", "viewer")) == []
+
+
+def test_the_words_of_a_table_cell_are_found_where_a_typing_file_says_it_otherwise(system, make_actor):
+    typing = {"rows": {"U1": {"title": "Copies by a compute warp", "bound": "At most 1.18×."}}}
+    load_map(system, name="probe-map.md", data=MAP.encode(), typing=json.dumps(typing).encode())
+    row = EvidenceRow.objects.get(code="U1")
+    assert (row.head.title, row.head.content["bound"]) == ("Copies by a compute warp", "At most 1.18×.")
+    for text in ('"TMA from a MAC warp"', '"upside bounded by"', "predict", "copies"):
+        assert codes(text) == ["U1"], text
+    assert export_map("probe-map") == MAP, "the cells come back to the letter"
+    assert list(faults()) == []
+    edited = changed(row.head.content, title="Copies by one warp")
+    proposal = propose_change(
+        make_actor("ines", "designer"), row, base_hash=row.head.content_hash, content=edited, reason="clearer"
+    )
+    accept_proposal(make_actor("cleo", "curator"), proposal.pk)
+    assert codes('"TMA from a MAC warp"') == ["U1"], "an edit keeps the words that people know from the map"
+    assert list(faults()) == []
+
+
+def test_a_second_map_about_a_row_adds_its_words(system):
+    load_sample(system)
+    assert codes("zebra") == []
+    again = MAP.replace("STAGES 4→12", "STAGES 4→12 of a zebra")
+    typing = {"rows": {"D10": {"title": "STAGES 4→12"}}}
+    load_map(system, name="other-map.md", data=again.encode(), typing=json.dumps(typing).encode())
+    assert EvidenceRow.objects.get(code="D10").head.number == 1
+    assert codes("zebra") == ["D10"]
+    assert list(faults()) == []
