@@ -28,6 +28,8 @@ SAMPLE_LINES = 2000
 MAX_COLUMNS = 60
 MAX_CELL_CHARS = 100_000
 SLASH_HEADER = ["Date", "Env", "Verdict", "Why", "Trace", "Commit"]
+# JSON can name NUL and halves of a pair, which no database stores.
+_NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _BULLET = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 _DATED = re.compile(r"\s*(?:(?:[-*+]|\d+[.)])\s+)?[*_`]*\d{4}[-/.]\d{1,2}[-/.]\d{1,2}[^/]*\s/\s")
 _FENCE = re.compile(r"\s{0,3}(`{3,}|~{3,})")
@@ -130,7 +132,7 @@ def _json_keys(lines: list[str]) -> list[str]:
         except (ValueError, RecursionError):
             continue
         if isinstance(found, dict):
-            keys |= dict.fromkeys(str(key)[:80] for key in found)
+            keys |= dict.fromkeys(str(key)[:80] for key in found if not _NO_TEXT.search(key))
     return list(keys)[:MAX_COLUMNS]
 
 
@@ -193,6 +195,8 @@ def _sized(line: int, cells: list[str], wanted: int, fix: str) -> Record:
     for index, cell in enumerate(cells):
         if len(cell) > MAX_CELL_CHARS:
             return Record(line, [], f"Cell {index + 1} has {len(cell):,} characters.", "Shorten it.")
+        if _NO_TEXT.search(cell):
+            return Record(line, [], f"Cell {index + 1} holds characters that are not text.", "Remove them.")
     return Record(line, cells)
 
 
@@ -306,7 +310,8 @@ def _read_json(lines: Iterable[str], layout: Layout) -> Iterator[Record]:
         if strange:
             yield Record(
                 number, [], f"The field {strange[0][:40]!r} is no column of this log.",
-                "Columns are taken from the first lines: name it there too.", strange[0][:80],
+                "Columns are taken from the first lines: name it there too.",
+                _NO_TEXT.sub("\N{REPLACEMENT CHARACTER}", strange[0][:80]),
             )  # fmt: skip
             continue
         yield _sized(number, [_json_text(found.get(key)) for key in layout.header], len(layout.header), "")

@@ -34,7 +34,7 @@ class NoText(Exception):
 def encoding_of(chunks: Iterable[bytes]) -> str:
     """The encoding of a file: by its byte-order mark, UTF-8 where it holds throughout, else Windows-1252 or Latin-1.
 
-    Raises NoText for a file with NUL bytes or with an encoding that its own mark contradicts.
+    Raises NoText for a file with NUL or with an encoding that its own mark contradicts.
     """
     first = True
     named = ""
@@ -45,9 +45,7 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
             readers = {named: codecs.getincrementaldecoder(named)()} if named else readers
             first = False
         if b"\0" in chunk and not named.startswith(("utf-16", "utf-32")):
-            raise NoText(
-                "The file holds NUL bytes, so it is no text.", "Export it as text: markdown, CSV or JSON lines."
-            )
+            raise _no_text()
         _feed(readers, chunk, final=False)
     _feed(readers, b"", final=True)
     if named and named not in readers:
@@ -56,18 +54,27 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
 
 
 def _feed(readers: dict[str, codecs.IncrementalDecoder], chunk: bytes, *, final: bool) -> None:
-    """Give a chunk to every reader; one that can't read it is dropped."""
+    """Give a chunk to every reader; one that can't read it is dropped. Raises NoText for NUL."""
     for name in list(readers):
         try:
-            readers[name].decode(chunk, final)
+            text = readers[name].decode(chunk, final)
         except UnicodeDecodeError:
             del readers[name]
+            continue
+        if "\0" in text:
+            raise _no_text()
+
+
+def _no_text() -> NoText:
+    return NoText("The file holds NUL bytes, so it is no text.", "Export it as text: markdown, CSV or JSON lines.")
 
 
 def lines_of(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
-    """Lines without their ends; CRLF, LF and CR all end one."""
+    """Lines without their ends; CRLF, LF and CR all end one. Raises NoText for one of more than MAX_LINE_CHARS."""
     stream = io.TextIOWrapper(io.BufferedReader(_Chunks(chunks), 1 << 16), encoding, newline=None)
-    for line in stream:
+    for number, line in enumerate(stream, start=1):
+        if len(line) > MAX_LINE_CHARS:
+            raise NoText(f"Line {number:,} has more than {MAX_LINE_CHARS:,} characters.", "Split it.")
         yield line[:-1] if line.endswith("\n") else line
 
 

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from evidence.baseline import compare_rows
 from evidence.importers.load import load_map
 from evidence.importers.log_mapping import ENTRY, ROW
 from evidence.models import ExperimentEntry, ImportedLine, ImportJob, ImportLine
 from evidence.services.baseline import BaselineRow, import_baseline, lock_for_import
 from evidence.services.experiments import import_entries
-from evidence.services.import_check import baseline_row, log_of
+from evidence.services.import_check import baseline_row, find_twins, log_of
 from evidence.services.revisions import next_code
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -96,8 +97,12 @@ def _apply_rows(actor: Actor, job: ImportJob, lines: list[ImportLine]) -> None:
     codes = dict(ImportedLine.objects.filter(log=log, key__in=keys, row__isnull=False).values_list("key", "row__code"))
     named = [line.document["code"] or codes.get(line.key, "") for line in lines]
     lock_for_import([code for code in named if code])
+    # A line of which an equal row came in since the dry run, by another import or by hand, is not written again.
+    fresh = [line for line, code in zip(lines, named, strict=True) if not code]
+    find_twins(list(zip(fresh, compare_rows([baseline_row(job, line) for line in fresh]), strict=True)))
     rows: list[BaselineRow] = []
     for line, code in zip(lines, named, strict=True):
+        code = code or (line.target if line.state == State.UNCHANGED else "")
         verdict = line.document["content"]["verdict"]
         rows.append(baseline_row(job, line, code or next_code(verdict)))
     reason = f"Import of {job.name}" + (f" ({job.source})" if job.source else "")
@@ -110,7 +115,7 @@ def _apply_rows(actor: Actor, job: ImportJob, lines: list[ImportLine]) -> None:
     job.message = "; ".join([*filter(None, [job.message]), *kept][:MAX_KEPT])
     for line, row in zip(lines, rows, strict=True):
         line.target = row.code
-    ImportLine.objects.bulk_update(lines, ["target"])
+    ImportLine.objects.bulk_update(lines, ["state", "target"])
 
 
 def apply_map(actor: Actor, job: ImportJob, data: bytes) -> int:

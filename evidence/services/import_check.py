@@ -177,10 +177,10 @@ def _check_rows(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> Non
     compared = compare_rows([baseline_row(job, line, known.get(line.key, "")) for line in wanted])
     for line, found in zip(wanted, compared, strict=True):
         _take(line, found)
-    _find_twins([(line, found) for line, found in zip(wanted, compared, strict=True) if line.state == State.NEW])
+    find_twins([(line, found) for line, found in zip(wanted, compared, strict=True) if line.state == State.NEW])
 
 
-def _find_twins(lines: list[tuple[ImportLine, ComparedRow]]) -> None:
+def find_twins(lines: list[tuple[ImportLine, ComparedRow]]) -> None:
     """A line without a code that says what a stored row says or said is no new row, whatever file it came from."""
     hashes = {content_hash(found.content): line for line, found in lines if not line.document["code"]}
     stored = EvidenceRevision.objects.filter(content_hash__in=hashes).values_list("content_hash", "row__code")

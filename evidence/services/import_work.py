@@ -3,11 +3,13 @@ go on where another stopped. One process works on a job at a time, under a lease
 """
 
 import datetime
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
+from django.db import DatabaseError
 from django.utils import timezone
 
 from evidence.importers.load import try_map
@@ -31,7 +33,10 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
 from v2kb.core.service import service
 
+log = logging.getLogger(__name__)
 State = ImportJob.State
+IMPORTER = Actor.system(label="importer")
+"""Who ends an import that can't go on: its author may have no right any more."""
 LEASE = datetime.timedelta(minutes=5)
 BATCH = 500
 MAX_WORDS = 60
@@ -57,9 +62,14 @@ def work_on(pk: int, *, stop: Callable[[], bool] = lambda: False) -> bool:
     try:
         {State.READING: _read, State.CHECKING: _check, State.APPLYING: _apply}[job.state](actor, job, stop)
     except (NoText, NoLog) as error:
-        fail_import(actor, pk, message=f"{error.message} {error.fix}")
+        fail_import(IMPORTER, pk, message=f"{error.message} {error.fix}")
     except Refusal as refusal:
-        fail_import(actor, pk, message=" ".join(part for part in (refusal.message, refusal.fix) if part))
+        fail_import(IMPORTER, pk, message=" ".join(part for part in (refusal.message, refusal.fix) if part))
+    except DatabaseError:
+        raise
+    except Exception:  # else the job would be taken up, and end the process, again and again
+        log.exception("import %s ended by a fault of the program", job.public_id)
+        fail_import(IMPORTER, pk, message="A fault of the program ended it; the log of the server says which.")
     finally:
         ImportJob.objects.filter(pk=pk, state__in=ImportJob.WORKING).update(leased_until=None)
     return True
@@ -67,7 +77,7 @@ def work_on(pk: int, *, stop: Callable[[], bool] = lambda: False) -> bool:
 
 @service("evidence.fail_import")
 def fail_import(actor: Actor, pk: int, *, message: str) -> None:
-    """Note why an import can't go on. What it took over so far stays."""
+    """Note why an import can't go on. What it took over so far stays. Raises Forbidden core.role."""
     require_curator(actor)
     job = ImportJob.objects.select_for_update().get(pk=pk)
     job.state, job.message, job.leased_until = State.FAILED, message[:2000], None

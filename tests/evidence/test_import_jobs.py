@@ -8,7 +8,7 @@ from django.test import Client
 
 from evidence import exports, history
 from evidence.indexing import find_experiments
-from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, ImportLine, ImportMapping, Proposal
+from evidence.models import EvidenceRow, ExperimentEntry, ImportedLine, ImportJob, ImportLine, ImportMapping, Proposal
 from evidence.services import accept_proposal, add_entry, propose_change
 from evidence.services import import_work as work
 from evidence.services.import_jobs import apply_import, cancel_import, map_import, start_import
@@ -495,3 +495,61 @@ def test_verify_finds_a_line_that_no_service_wrote(cleo):
     assert list(faults()) == []
     ExperimentEntry.objects.create(on="2026-07-01", env="B200", verdict="WIN", why="forged", content_hash="0" * 64)
     assert [fault.kind for fault in faults()] == ["experiment", "search entry"]
+
+
+ROWS = """| Date | Change | Result | Notes |
+|---|---|---|---|
+| 2026-07-03 | Huge tile | OOM | does not fit |
+| 2026-07-04 | Huger tile | OOM | does not fit either |
+"""
+ROWS_MAPPING = {"columns": {"Date": "date", "Change": "title", "Result": "verdict", "Notes": "why"}, "words": WORDS}
+
+
+def test_two_imports_of_the_same_rows_make_no_twins(cleo):
+    """Whatever their files are called, and though both were looked at before either was taken over."""
+    one, other = (check(cleo, start(cleo, ROWS, name), ROWS_MAPPING) for name in ("one.md", "other.md"))
+    assert counts(one) == counts(other) == {"new": 2}
+    apply(cleo, one)
+    apply(cleo, other)
+    assert EvidenceRow.objects.count() == 2
+    assert [line.target for line in other.lines.filter(kind="row")] == []
+    third = bring(cleo, ROWS, "third.md", ROWS_MAPPING)
+    assert (counts(third), EvidenceRow.objects.count()) == ({"unchanged": 2}, 2)
+    assert ImportedLine.objects.filter(log="third.md").count() == 2
+
+
+@pytest.mark.parametrize("odd", ["a \\ud800 b", "\\u0000"])
+def test_characters_that_are_no_text_are_unreadable_and_no_page_fails(cara, cleo, odd):
+    line = {"date": "2026-07-03", "env": "B200", "verdict": "win", "why": "fits"}
+    text = "\n".join(json.dumps(one).replace("ODD", odd) for one in (line, line | {"why": "ODD"}, line | {"ODD": "x"}))
+    job = start(cleo, text, "odd.jsonl")
+    pages = [job.get_absolute_url(), f"/api/v1/import-jobs/{job.public_id}/"]
+    assert [cara.get(page).status_code for page in pages] == [200, 200]
+    job = check(cleo, job)
+    assert counts(job) == {"new": 1, "unreadable": 2}
+    assert "characters that are not text" in job.lines.get(line=2).problems[0]["message"]
+    assert [cara.get(page).status_code for page in [*pages, f"{pages[1]}lines/"]] == [200, 200, 200]
+
+
+def test_nul_in_utf_16_and_a_line_without_end_are_no_log(cleo):
+    long = INDEX + "| " + "x" * 1_000_001
+    for data, said in (
+        (INDEX.replace("Flat", "\0").encode("utf-16"), "NUL"),
+        (INDEX + "| " + "x" * 1_000_001, "Line 8"),
+    ):
+        job = start(cleo, data, "odd.md")
+        assert (job.state, said in job.message) == ("failed", True)
+
+
+def test_an_import_that_can_not_go_on_holds_up_no_other(cleo, make_actor, monkeypatch):
+    mine = check(cleo, start(cleo, INDEX, "mine.md"))
+    apply_import(cleo, mine.public_id)
+    cleo.user.groups.clear()
+    other = start(make_actor("carl", "curator"), INDEX, "other.md")
+    mine.refresh_from_db()
+    assert (mine.state, "role curator" in mine.message) == ("failed", True)
+    assert other.state == "mapping"
+    monkeypatch.setattr(work, "encoding_of", lambda chunks: {}["a fault"])
+    broken = start(make_actor("cara2", "curator"), INDEX, "broken.md")
+    assert (broken.state, work.due_jobs()) == ("failed", [])
+    assert "fault of the program" in broken.message
