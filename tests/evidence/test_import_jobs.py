@@ -532,7 +532,6 @@ def test_characters_that_are_no_text_are_unreadable_and_no_page_fails(cara, cleo
 
 
 def test_nul_in_utf_16_and_a_line_without_end_are_no_log(cleo):
-    long = INDEX + "| " + "x" * 1_000_001
     for data, said in (
         (INDEX.replace("Flat", "\0").encode("utf-16"), "NUL"),
         (INDEX + "| " + "x" * 1_000_001, "Line 8"),
