@@ -8,6 +8,7 @@ from kernels.models import Anchor, Kernel, KernelVersion, Op, Position, Run, Spe
 from kernels.models.review import Aspect
 from v2kb.broker import RUN_QUEUES
 from v2kb.rules.ladder import Standing
+from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 
 
 class SpecForm(forms.Form):
@@ -20,6 +21,46 @@ class SpecForm(forms.Form):
         widget=forms.CheckboxSelectMultiple,
         help_text="One or several ops that share a file pair.",
     )
+
+
+class SpecImportForm(forms.Form):
+    """Read a spec from a file or from text, then begin it."""
+
+    file = forms.FileField(required=False, allow_empty_file=True, help_text="Markdown or JSON in UTF-8, at most 2 MB.")
+    text = forms.CharField(
+        required=False,
+        strip=False,
+        max_length=MAX_BYTES,
+        widget=forms.Textarea(attrs={"rows": 14, "spellcheck": "false", "class": "code"}),
+        label="Or its text",
+    )
+    title = forms.CharField(max_length=200, required=False, help_text="Empty: the title that the file gives.")
+    ops = forms.ModelMultipleChoiceField(
+        Op.objects.filter(archived_at__isnull=True),
+        to_field_name="slug",
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Which ops it covers; needed to begin it.",
+    )
+
+    def clean_file(self):
+        """The text of an uploaded file."""
+        file = self.cleaned_data["file"]
+        if file is None:
+            return ""
+        if file.size > MAX_BYTES:
+            raise forms.ValidationError("The file is larger than 2 MB.")
+        try:
+            return file.read().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise forms.ValidationError("The file is no text in UTF-8.") from error
+
+    def clean(self):
+        data = super().clean()
+        data["text"] = (data.get("file") or data.get("text") or "").replace("\x00", "")
+        if not data["text"].strip() and "file" not in self.errors:
+            self.add_error("text", "Choose a file or paste the text of a spec.")
+        return data
 
 
 class CommentForm(forms.Form):

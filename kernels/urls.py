@@ -2,13 +2,14 @@
 
 from django.urls import path
 
-from kernels.views import kernels, ops, runs, spec_editor, spec_search, specs, waivers
+from kernels.views import kernels, ops, runs, spec_editor, spec_import, spec_search, specs, waivers
 
 app_name = "kernels"
 
 spec_pages = [
     path("specs/", specs.spec_list, name="spec_list"),
     path("specs/new/", specs.spec_new, name="spec_new"),
+    path("specs/import/", spec_import.spec_import, name="spec_import"),
     path("specs/search/", spec_search.spec_search, name="spec_search"),
     path("specs/<str:code>/", specs.spec_detail, name="spec_detail"),
     path("specs/<str:code>/edit/", spec_editor.edit, name="spec_edit_start"),
@@ -18,6 +19,7 @@ spec_pages = [
     path("specs/<str:code>/edit/<slug:section>/", spec_editor.edit, name="spec_edit"),
     path("specs/<str:code>/edit/choices/<str:choice_id>/", spec_editor.edit_choice, name="spec_edit_choice"),
     path("specs/<str:code>/r<int:number>/", specs.spec_detail, name="spec_revision"),
+    path("specs/<str:code>/r<int:number>/spec.<str:extension>", spec_import.spec_export, name="spec_export"),
     path("specs/<str:code>/r<int:number>/gate/", specs.gate_page, name="spec_gate"),
     path("specs/<str:code>/r<int:number>/gate/store/", specs.gate_store, name="spec_gate_store"),
     path("specs/<str:code>/r<int:number>/submit/", specs.submit_revision, name="spec_submit"),

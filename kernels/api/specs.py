@@ -12,12 +12,14 @@ from kernels.filtersets import SpecFilter
 from kernels.models import Op, Spec, SpecDraft, SpecRevision
 from kernels.selectors.checks import checks_document, report_of
 from kernels.selectors.gate import gate_preview
+from kernels.selectors.spec_files import check_file
 from kernels.selectors.specs import spec_statuses
 from kernels.services import posting, specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
 from v2kb.core.rest import Document, Input, Text, find, read
 from v2kb.rules.spec_diff import spec_diff
+from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 from v2kb.rules.states import SPEC_STATES
 
 CODE_OF_SPEC = OpenApiParameter("code", str, OpenApiParameter.PATH, description="Code of the spec, such as S1.")
@@ -100,6 +102,34 @@ class Checks(serializers.Serializer):
     findings = FindingSerializer(many=True)
 
 
+class PlacementSerializer(serializers.Serializer):
+    """What became of some lines of a file."""
+
+    first = serializers.IntegerField()
+    last = serializers.IntegerField()
+    state = serializers.ChoiceField(choices=["read", "partly", "text", "checked", "left"])
+    where = serializers.ListField(child=serializers.CharField())
+    why = serializers.CharField()
+
+
+class LineFinding(FindingSerializer):
+    """A finding with the line of the file that it concerns."""
+
+    line = serializers.IntegerField()
+
+
+class FileChecks(serializers.Serializer):
+    """A file as it was read, and what the spec rules say of it."""
+
+    exit_code = serializers.IntegerField(help_text="0 clear, 1 warnings, 2 errors or missing inputs, 3 unreadable.")
+    unreadable = serializers.CharField(help_text="Why nothing could be read; empty otherwise.")
+    summary = Document()
+    findings = LineFinding(many=True)
+    placements = PlacementSerializer(many=True)
+    about = Document(help_text="Status, designer and date, as the file gives them.")
+    document = Document(help_text="The spec document that was read.")
+
+
 class GateLine(serializers.Serializer):
     """One gate rule on one choice."""
 
@@ -153,6 +183,12 @@ class PostedContent(Input):
     """A spec document to be judged; it is not stored."""
 
     content = Document()
+
+
+class PostedFile(Input):
+    """The text of a spec's file, markdown or JSON; it is not stored."""
+
+    text = Text(max_length=MAX_BYTES, trim_whitespace=False)
 
 
 class TwoRevisions(Input):
@@ -253,6 +289,12 @@ class SpecViewSet(viewsets.GenericViewSet, mixins.ListModelMixin):
     def check(self, request: Request) -> Response:
         """Run the spec rules over a document, finished or not; nothing is stored."""
         return Response(checks_document(report_of(read(PostedContent, request)["content"])))
+
+    @extend_schema(request=PostedFile, responses=FileChecks)
+    @action(detail=False, methods=["post"], url_path="check-file", url_name="check-file")
+    def check_file(self, request: Request) -> Response:
+        """Read a spec from the text of a file and run the spec rules over it, by line; nothing is stored."""
+        return Response(check_file(read(PostedFile, request)["text"]).as_document())
 
     @extend_schema(request=PostedContent, responses=Gate)
     @action(detail=True, methods=["post"])

@@ -43,7 +43,7 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
     SpecOp.objects.bulk_create(SpecOp(spec=spec, op=op) for op in ops)
     document = copy.deepcopy(content) if content else empty_spec()
     document["title"] = title.strip()
-    document["ops"] = [{"op": op.slug, "contract": op.head.content_hash if op.head else ""} for op in ops]
+    document["ops"] = _covering(document.get("ops"), ops)
     SpecDraft.objects.create(spec=spec, user=actor.user, content=document)
     record(
         actor,
@@ -53,6 +53,22 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
         after={"title": spec.title, "ops": [o.slug for o in ops]},
     )
     return spec
+
+
+def _covering(rows: Any, ops: list[Op]) -> list[dict[str, Any]]:
+    """The rows of a document's ops with the newest contracts of `ops`, and a row for each op that has none.
+
+    Rows of sub-ops that name no op belong to the one op where there is only one.
+    """
+    pins = {op.slug: {"op": op.slug, "contract": op.head.content_hash if op.head else ""} for op in ops}
+    kept = [dict(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    for row in kept:
+        if not row.get("op") and len(ops) == 1:
+            row["op"] = ops[0].slug
+        row.update(pins.get(row.get("op"), {}))
+    kept = [row for row in kept if row.get("op") in pins or row.get("name")]
+    named = {row.get("op") for row in kept}
+    return kept + [pin for slug, pin in pins.items() if slug not in named]
 
 
 @service("kernels.open_draft", silent=True)

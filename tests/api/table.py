@@ -317,6 +317,7 @@ OPS = {
 SPECS = {
     "GET /specs/": Line(),
     "POST /specs/": Line("dora", body={"title": "Another", "ops": ["plain-add"]}, status=201),
+    "POST /specs/check-file/": Line(body={"text": "# Spec\n\n## Op contract\n"}),
     "POST /specs/check/": Line(body=lambda world: {"content": world.content()}),
     "GET /specs/{code}/": Line(params=code_of("approved")),
     "GET /specs/{code}/diff/": Line(params=code_of("approved"), query="?old=1&new=1"),
@@ -332,6 +333,7 @@ SPECS = {
     "GET /specs/{code}/revisions/": Line(params=code_of("approved")),
     "POST /specs/{code}/revisions/": Line("dora", code_of("saved"), _new_revision, 201),
     "GET /specs/{code}/revisions/{number}/": Line(params=revision("approved")),
+    "GET /specs/{code}/revisions/{number}/markdown/": Line(params=revision("approved")),
     "POST /specs/{code}/revisions/{number}/submit/": Line("dora", revision("saved"), status=201),
     "GET /specs/{code}/revisions/{number}/gate/": Line(params=revision("approved")),
     "GET /specs/{code}/revisions/{number}/gate-results/": Line(params=revision("approved")),

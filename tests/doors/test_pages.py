@@ -18,6 +18,7 @@ WRITES = {
     "op_edit": (lambda w: [w.op.slug], lambda w: initial_of(w.op.head.content) | {"title": "Other"}, 403),
     "op_stop": (lambda w: [w.op.slug], {"codes": "U1", "reason": "enough"}, 403),
     "spec_new": (lambda w: [], {"title": "New", "ops": "rmsnorm-cpu"}, 403),
+    "spec_import": (lambda w: [], {"text": "# New", "ops": "rmsnorm-cpu", "action": "create"}, 403),
     "spec_search": (lambda w: [], {"q": "norm", "title": "New", "ops": "rmsnorm-cpu"}, 403),
     "spec_edit_start": (lambda w: [w.spec.code], {"version": "1", "title": "Other"}, 403),
     "spec_edit": (lambda w: [w.spec.code, "overview"], {"version": "1", "title": "Other"}, 403),
@@ -50,9 +51,9 @@ POST_ONLY = {
 }  # fmt: skip
 REDIRECTS_A_GET = {"spec_rebase", "spec_discard", "anchor_stale"}
 READS = {
-    "spec_list", "spec_detail", "spec_revision", "spec_gate", "spec_diff", "op_list", "op_detail", "family_questions",
-    "kernel_list", "kernel_detail", "version_detail", "anchor_list", "run_list", "run_detail", "run_live",
-    "worker_list",
+    "spec_list", "spec_detail", "spec_revision", "spec_gate", "spec_diff", "spec_export", "op_list", "op_detail",
+    "family_questions", "kernel_list", "kernel_detail", "version_detail", "anchor_list", "run_list", "run_detail",
+    "run_live", "worker_list",
 }  # fmt: skip
 
 
@@ -123,7 +124,8 @@ def test_a_superuser_without_roles_writes_nothing(target, client, roleless):
 def test_pages_that_read_write_nothing_whatever_is_posted(world, client, name):
     arguments = {
         "spec_detail": [world.spec.code], "spec_revision": [world.spec.code, 1], "spec_gate": [world.spec.code, 1],
-        "spec_diff": [world.spec.code, 1, 1], "op_detail": [world.op.slug], "kernel_detail": [world.kernel.slug],
+        "spec_diff": [world.spec.code, 1, 1], "spec_export": [world.spec.code, 1, "md"], "op_detail": [world.op.slug],
+        "kernel_detail": [world.kernel.slug],
         "version_detail": [world.kernel.slug, 1], "run_detail": [world.run.public_id],
         "run_live": [world.run.public_id],
     }  # fmt: skip

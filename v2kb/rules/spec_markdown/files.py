@@ -15,6 +15,8 @@ MAX_DEPTH = 64
 
 def read_file(text: Any) -> Reading:
     """Read a spec from markdown, or from JSON where the text begins with a brace. Never raises for text."""
+    if isinstance(text, str):
+        text = text.encode("utf-8", "replace").decode()  # halves of a surrogate pair are no text
     if isinstance(text, str) and text.removeprefix("\ufeff").lstrip().startswith("{"):
         return _read_json(text)
     return read_markdown(text)

@@ -1,0 +1,78 @@
+"""`manage.py check_spec FILE`: what the spec rules say of a markdown or JSON file, line by line."""
+
+import json
+import sys
+from pathlib import Path
+
+from django.core.management import BaseCommand
+from django.db import DatabaseError
+
+from kernels.selectors.checks import report_of
+from kernels.selectors.spec_files import UNREADABLE, FileCheck, check_file
+from v2kb.rules.rule_registry import MISSING_INPUT
+from v2kb.rules.spec_markdown.blocks import MAX_BYTES
+from v2kb.rules.spec_rules import SpecReport, spec_report
+
+_WORDS = {"E": "error", "W": "warning", "I": "info"}
+
+
+class Command(BaseCommand):
+    help = (
+        "Check a spec in a file against the spec rules. Ends with 0 when nothing is found but information, "
+        "1 with warnings, 2 with errors or missing inputs, 3 when the file can't be read."
+    )
+    requires_system_checks = ()
+
+    def add_arguments(self, parser) -> None:
+        parser.add_argument("file", help="A spec in markdown or JSON; - reads standard input.")
+        parser.add_argument("--format", choices=("text", "json"), default="text")
+        parser.add_argument("--placements", action="store_true", help="Also say what became of each line.")
+
+    def handle(self, *args, file: str, format: str, placements: bool, **options) -> None:
+        text = self._text(file)
+        check = check_file(text, self._report)
+        if format == "json":
+            self.stdout.write(json.dumps({"file": file, **check.as_document()}, indent=1, ensure_ascii=False))
+        else:
+            self._write(file, check, placements)
+        raise SystemExit(check.exit_code)
+
+    def _text(self, file: str) -> str:
+        try:
+            if file == "-":
+                data = sys.stdin.buffer.read(MAX_BYTES + 1)
+            else:
+                with Path(file).open("rb") as source:
+                    data = source.read(MAX_BYTES + 1)
+            return data.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            self.stderr.write(f"{file}: this is no text in UTF-8 (byte {error.start:,}).")
+        except OSError as error:
+            self.stderr.write(f"{file}: {error.strerror or error}.")
+        raise SystemExit(UNREADABLE)
+
+    def _report(self, document) -> SpecReport:
+        """With the contracts and rows of the database where there is one."""
+        try:
+            return report_of(document)
+        except DatabaseError:
+            self.stderr.write("The database can't be read: contracts, rows and other specs are left out.")
+            return spec_report(document)
+
+    def _write(self, file: str, check: FileCheck, placements: bool) -> None:
+        if check.reading.unreadable:
+            self.stderr.write(f"{file}:{check.reading.placements[0].first}: {check.reading.unreadable}")
+            return
+        for finding in check.findings:
+            word = "missing input" if finding["kind"] == MISSING_INPUT else _WORDS[finding["severity"]]
+            said = f"{file}:{finding['line']}: {finding['rule']} {word}: {finding['message']}"
+            self.stdout.write(f"{said} {finding['fix']}".rstrip())
+        for placement in check.reading.placements if placements else ():
+            said = f"{placement.state} {', '.join(placement.where)} {placement.why}".rstrip()
+            self.stdout.write(f"{file}:{placement.first}-{placement.last}: {said}")
+        left = sum(p.state in ("text", "left") for p in check.reading.placements)
+        total = check.summary
+        self.stdout.write(
+            f"{total['errors']} errors, {total['missing_inputs']} missing inputs, {total['warnings']} warnings; "
+            f"{left} parts of the file have no field."
+        )

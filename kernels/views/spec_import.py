@@ -1,0 +1,120 @@
+"""Specs as files: importing one after a look at what was read, beginning from a template or another spec, exports."""
+
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from kernels.forms import SpecImportForm
+from kernels.models import Op, Spec, SpecRevision
+from kernels.policies import may_design
+from kernels.selectors.spec_files import FileCheck, check_file, spec_json, spec_markdown, templates
+from kernels.services import posting
+from v2kb.core.actor import actor_from_request
+from v2kb.core.uploads import body_limit
+from v2kb.core.views import submit
+from v2kb.rules.spec_markdown.blocks import MAX_BYTES
+
+MAX_SHOWN = 300
+EXPORTS = {"md": ("text/markdown; charset=utf-8", spec_markdown), "json": ("application/json", spec_json)}
+STATES = {
+    "read": "in fields",
+    "partly": "in fields and notes",
+    "text": "in notes",
+    "checked": "compared",
+    "left": "left out",
+}
+
+
+@body_limit(2 * MAX_BYTES, field="file", what="a spec")
+@require_http_methods(["GET", "POST"])
+def spec_import(request: HttpRequest) -> HttpResponse:
+    """Show what a file holds, then begin a spec with it. `?template=` and `?spec=` fill the text in."""
+    actor = actor_from_request(request)
+    may_design(actor)
+    form = SpecImportForm(request.POST, request.FILES) if request.method == "POST" else _filled(request)
+    check = None
+    if request.method == "POST" and form.is_valid():
+        check = check_file(form.cleaned_data["text"])
+        if check.reading.unreadable:
+            form.add_error("text", check.reading.unreadable)
+            check = None
+        elif request.POST.get("action") == "create":
+            spec = submit(form, lambda data: _begin(actor, check, data))
+            if spec is not None:
+                return redirect("kernels:spec_edit", code=spec.code, section="overview")
+        form = _kept(form)
+    elif form.initial.get("text"):
+        check = check_file(form.initial["text"])
+    return render(request, "kernels/spec_import.html", _context(form, check), status=422 if form.errors else 200)
+
+
+def _begin(actor, check: FileCheck, data: dict[str, Any]) -> Spec:
+    document = check.reading.document
+    title = data["title"].strip() or document["title"]
+    return posting.post_spec(actor, title=title, ops=list(data["ops"]), content=document)
+
+
+def _filled(request: HttpRequest) -> SpecImportForm:
+    """A form that holds the text of a template or of another spec's newest revision."""
+    template = templates().get(request.GET.get("template", ""))
+    initial: dict[str, Any] = {"ops": request.GET.getlist("op")}
+    if template is not None:
+        initial["text"] = spec_markdown(template.document)
+    elif code := request.GET.get("spec"):
+        spec = get_object_or_404(Spec.objects.select_related("head"), code=code, head__isnull=False)
+        initial["text"] = spec_markdown({**spec.head.content, "ops": _unpinned(spec.head.content["ops"])})
+        initial["ops"] = list(spec.ops.values_list("slug", flat=True))
+    return SpecImportForm(initial=initial)
+
+
+def _unpinned(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ops without the contracts that the other spec pinned."""
+    return [{**row, "contract": ""} for row in rows]
+
+
+def _kept(form: SpecImportForm) -> SpecImportForm:
+    """The same form with the file's text in the text field, for browsers do not keep chosen files."""
+    form.data = form.data.copy()
+    form.data["text"] = form.cleaned_data.get("text", form.data.get("text", ""))
+    return form
+
+
+def _context(form: SpecImportForm, check: FileCheck | None) -> dict[str, Any]:
+    context = {"form": form, "check": check, "templates": templates().values(), "no_ops": not Op.objects.exists()}
+    if check is None:
+        return context
+    placements = [{"placement": p, "word": STATES[p.state]} for p in check.reading.placements]
+    looked_at = [row for row in placements if row["placement"].state in ("text", "left") or row["placement"].why]
+    document = check.reading.document
+    counts = (
+        ("ops", len(document["ops"])),
+        ("regions", check.summary.get("regions")),
+        ("bytes", check.summary.get("smem_bytes")),
+        ("semaphores", check.summary.get("semaphores")),
+        ("tasks", check.summary.get("tasks")),
+        ("choices", len(document["choices"])),
+        ("open questions", len(document["open_questions"])),
+        ("amendments", len(document["amendments"])),
+    )
+    return context | {
+        "title": document["title"],
+        "counts": counts,
+        "looked_at": looked_at[:MAX_SHOWN],
+        "placements": placements[:MAX_SHOWN],
+        "findings": check.findings[:MAX_SHOWN],
+        "more": max(0, len(placements) - MAX_SHOWN),
+    }
+
+
+@require_GET
+def spec_export(request: HttpRequest, code: str, number: int, extension: str) -> HttpResponse:
+    """A revision as a file."""
+    if extension not in EXPORTS:
+        raise Http404
+    content_type, write = EXPORTS[extension]
+    revision = get_object_or_404(SpecRevision, spec__code=code, number=number)
+    response = HttpResponse(write(revision.content), content_type=content_type)
+    response["Content-Disposition"] = f'attachment; filename="{code}-r{number}.{extension}"'
+    return response
