@@ -351,3 +351,15 @@ def test_the_map_over_time_counts_what_each_row_says(row, viewer):
 
 def test_the_map_without_rows(db, viewer):
     assert "No row yet" in text(viewer.get("/evidence/over-time/"))
+
+
+def test_a_form_that_is_sent_signed_out_leads_back_to_its_page_not_to_its_own_address(row):
+    client, page = Client(), row.get_absolute_url()
+    for referer, wanted in (
+        (f"http://testserver{page}?x=1", f"{page}%3Fx%3D1"),
+        ("http://elsewhere.example/evil/", "/"),
+    ):
+        sent = client.post(f"{page}flag/", {"reason": "long text"}, headers={"Referer": referer})
+        assert (sent.status_code, sent.url) == (302, f"/sign-in/?next={wanted}")
+    assert "what you sent was not stored" in text(client.get(sent.url))
+    assert not Flag.objects.exists()

@@ -2,7 +2,9 @@
 
 import uuid
 from collections.abc import Callable
+from urllib.parse import urlsplit, urlunsplit
 
+from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
 from django.db import DatabaseError
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -69,6 +71,15 @@ class RequestIdMiddleware:
         return response
 
 
+def _way_back(request: HttpRequest) -> str:
+    """Where a sign-in leads: the page that was asked for, or the one on which the form stood that was sent."""
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    is_ours = came_from.netloc == request.get_host()
+    return urlunsplit(("", "", came_from.path, came_from.query, "")) if is_ours else reverse("home")
+
+
 class SignInMiddleware:
     """Every page needs a signed-in user, unless it says otherwise; a one-time password must be changed first."""
 
@@ -93,7 +104,10 @@ class SignInMiddleware:
                 response = HttpResponse(status=204)
                 response["HX-Redirect"] = f"{reverse('login')}?next={request.htmx.current_url_abs_path or '/'}"
                 return response
-            return redirect_to_login(request.get_full_path(), reverse("login"))
+            if request.method not in ("GET", "HEAD"):
+                said = "You were signed out, so what you sent was not stored. Sign in, then send it again."
+                messages.warning(request, said)
+            return redirect_to_login(_way_back(request), reverse("login"))
         if request.user.must_change_password and name not in ("password_change", "password_change_done"):
             return redirect("password_change")
         return self.get_response(request)
