@@ -48,7 +48,7 @@ def label_of(path: str) -> str:
     plain = _INDEX.sub("", path)
     label = _LABELS.get(plain, plain.rpartition(".")[2].replace("_", " "))
     if path.endswith("]"):
-        return f"{label} {int(path[path.rindex('[') + 1 : -1]) + 1}"
+        label = f"{label} {int(path[path.rindex('[') + 1 : -1]) + 1}"
     parent, _, _ = path.rpartition(".")
     return f"{label}, {label_of(parent)}" if "[" in parent else label
 

@@ -18,12 +18,20 @@ from kernels.models import Anchor, Op, Spec
 from kernels.selectors.checks import checks_document, report_of, sem_picture, smem_picture
 from kernels.selectors.gate import gate_preview
 from kernels.services.specs import pin_citations
+from v2kb.rules.rule_registry import MISSING_INPUT, WAIVED
 from v2kb.rules.spec_fields import ROLES
 
 FINISH = "finish"
 # The gate reads choices, ops and anchors: on other pages its answer can't change while one types.
 GATED = ("overview", "choices", "anchors", FINISH)
-SEVERITIES = (("error", "Errors"), ("missing", "Missing"), ("warning", "Warnings"), ("info", "Notes"))
+SEVERITIES = (
+    ("error", "Errors"),
+    ("missing", "Missing"),
+    ("warning", "Warnings"),
+    ("info", "Notes"),
+    ("waived", "Waived"),
+)
+QUIET = ("info", "waived")
 _OF = {"E": "error", "W": "warning", "I": "info"}
 
 
@@ -110,7 +118,9 @@ def _placed(
     """A finding with its level, its place in the form, and where that is."""
     path = filled.place(finding["path"])
     place = form_path(path, document)
-    level = "missing" if finding["kind"] == "missing_input" else _OF[finding["severity"]]
+    level = "missing" if finding["kind"] == MISSING_INPUT else _OF[finding["severity"]]
+    if finding["state"] == WAIVED:
+        level = "waived"
     here = place.removeprefix(page.cells(document).prefix)
     url = field_url(spec.code, path, document)
     return {**finding, "path": path, "place": place, "level": level, "url": url, "anchor": anchor_of(here)}
@@ -120,7 +130,7 @@ def _groups(spec: Spec, page: Page, findings: Sequence[Mapping[str, Any]]) -> li
     """The sections in their groups, each with how many findings it has and whether any blocks."""
     by_section: dict[str, list[str]] = {}
     for finding in findings:
-        if finding["level"] != "info":
+        if finding["level"] not in QUIET:
             by_section.setdefault(section_of_path(finding["path"]), []).append(finding["level"])
     return [
         {

@@ -7,7 +7,7 @@ from kernels.models import Op, Spec, SpecRevision
 from kernels.selectors.waivers import agreed_waivers
 from v2kb.rules.antiloop_facts import items, mapping, text
 from v2kb.rules.ceilings import Ceiling, ceilings_of
-from v2kb.rules.rule_registry import ERROR, MISSING_INPUT, WAIVED
+from v2kb.rules.rule_registry import ERROR, WAIVED
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, page_map, semaphore_map, spec_report
 
 
@@ -55,9 +55,8 @@ def checks_document(report: SpecReport) -> dict[str, Any]:
 
 
 def blocking_findings(checks: dict[str, Any]) -> list[dict[str, Any]]:
-    """The findings that stop an approval: broken rules, and rules that lack an input, unless they were waived."""
-    stopping = (f for f in checks["findings"] if f["severity"] == ERROR or f["kind"] == MISSING_INPUT)
-    return [finding for finding in stopping if finding["state"] != WAIVED]
+    """The findings that stop an approval, unless they were waived: errors, and inputs that such rules lack."""
+    return [f for f in checks["findings"] if f["severity"] == ERROR and f["state"] != WAIVED]
 
 
 def blocking_now(revision: SpecRevision) -> list[dict[str, Any]]:
@@ -72,4 +71,6 @@ def smem_picture(document: dict[str, Any]) -> dict[str, Any] | None:
 
 def sem_picture(document: dict[str, Any]) -> dict[str, Any] | None:
     """The semaphore ordinals as their map draws them; None for a document without semaphores."""
-    return semaphore_map(document, contracts_of(document)) if document["sems"]["rows"] else None
+    sems = document["sems"]
+    held = sems["rows"] or sems.get("channels") or sems.get("one_shots")
+    return semaphore_map(document, contracts_of(document)) if held else None

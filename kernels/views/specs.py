@@ -10,6 +10,7 @@ from django.views.decorators.http import require_POST
 
 from evidence.selectors import merged_codes
 from kernels.editor.places import field_url
+from kernels.editor.reading import design_of
 from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
 from kernels.models import Approval, Citation, Comment, Op, Run, Spec, SpecRevision, Submission
 from kernels.policies import REVIEWER_OF, is_contributor, may_design
@@ -136,6 +137,7 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision, is_designer: bo
         "rules_moved": revision.checks["summary"].get("rules_version") != checks["summary"]["rules_version"],
         "blocking": blocking,
         "anchor_states": anchor_states(revision.content),
+        "design": design_of(revision.content),
         "smem": smem_picture(revision.content),
         "sems": sem_picture(revision.content),
         "contributor": contributor,

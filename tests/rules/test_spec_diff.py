@@ -2,8 +2,14 @@
 
 import copy
 
+import pytest
+
 from tests.rules.spec_examples import canonical, grouped_gemm_spec
 from v2kb.rules.spec_diff import spec_diff
+from v2kb.rules.spec_document import empty_row, empty_spec
+from v2kb.rules.spec_fields import ROW_FIELDS
+
+TABLES = [path for path in ROW_FIELDS if path != "choices.prediction"]
 
 
 def test_equal_documents_and_moved_rows_have_no_difference():
@@ -81,3 +87,60 @@ def test_rows_with_the_same_name_are_kept_apart():
     new = copy.deepcopy(old)
     new["anchors"] = [{"name": "a", "metric": "m", "method": ""}, {"name": "a", "metric": "n", "method": ""}]
     assert [c.place for c in spec_diff(old, new)] == ["anchors a", "anchors a (2)"]
+
+
+def with_two_rows(path: str) -> dict:
+    """A document with two rows at `path`, told apart by every text that may name them."""
+    document = empty_spec()
+    holder, above = document, ""
+    *parents, last = path.split(".")
+    for part in parents:
+        above = f"{above}.{part}".lstrip(".")
+        if above in TABLES:
+            row = empty_row(above)
+            row.update({name: "same" for name in ("id", "name") if name in row})
+            holder[part] = [row]
+            holder = row
+        elif holder[part] is None:
+            holder[part] = empty_row(above)
+            holder = holder[part]
+        else:
+            holder = holder[part]
+    names = ("id", "name", "what", "task", "role", "op", "symbol", "rung", "type", "path", "item", "field")
+    rows = []
+    for text in ("first", "second"):
+        row = empty_row(path)
+        rows.append(row | {name: text for name in names if name in row})
+    holder[last] = rows
+    return document
+
+
+@pytest.mark.parametrize("path", TABLES)
+def test_a_row_that_moved_in_any_table_is_no_change_and_one_that_went_is_named(path):
+    old, turned, fewer = (with_two_rows(path) for _ in range(3))
+    for document, change in ((turned, list.reverse), (fewer, list.pop)):
+        rows = document
+        for part in path.split("."):
+            rows = rows[0][part] if isinstance(rows, list) else rows[part]
+        change(rows)
+    assert spec_diff(old, turned) == []
+    assert [(c.kind, "second" in c.place) for c in spec_diff(old, fewer)] == [("removed", True)]
+
+
+def test_formulas_of_slices_channels_and_wiring_are_compared_by_value():
+    old = canonical(
+        {
+            "symbols": {"N": "4"},
+            "smem": {"regions": [{"name": "R", "slices": [{"name": "A", "size_bytes": "N*16"}]}]},
+            "sems": {"channels": [{"name": "W", "depth": "N"}]},
+            "wiring": {"tasks": [{"type": "T", "inputs": "N"}]},
+        }
+    )
+    new = copy.deepcopy(old)
+    new["symbols"]["N"] = "8"
+    assert [(c.place, c.percent) for c in spec_diff(old, new)] == [
+        ("symbols > N", "+100.0"),
+        ("smem > regions R > slices A > size_bytes", "+100.0"),
+        ("sems > channels W > depth", "+100.0"),
+        ("wiring > tasks T > inputs", "+100.0"),
+    ]

@@ -17,25 +17,57 @@ from v2kb.rules.spec_view import symbol_table
 
 ADDED, REMOVED, CHANGED, NUMBER_CHANGED = "added", "removed", "changed", "number_changed"
 
-_KEYS: dict[str, Callable[[dict[str, Any]], str]] = {
-    "ops": lambda row: row["op"],
-    "smem.regions": lambda row: row["name"] or f"ordinal {row['ordinal']}",
-    "sems.rows": lambda row: row["name"] or f"ordinal {row['ordinal']}",
-    "roles.rows": lambda row: row["role"],
-    "granularity": lambda row: row["task"],
-    "choices": lambda row: row["id"],
-    "anchors": lambda row: row["name"],
-    "open_questions": lambda row: row["id"],
+Namer = Callable[[dict[str, Any]], str]
+
+
+def _by(*names: str) -> Namer:
+    """What names a row: the first of these fields that is filled in."""
+    return lambda row: next((row[name] for name in names if row[name]), "")
+
+
+def _by_ordinal(row: dict[str, Any]) -> str:
+    return row["name"] or f"ordinal {row['ordinal']}"
+
+
+# A table by its path, or by its own name where it stands inside rows.
+_KEYS: dict[str, Namer] = {
+    "ops": _by("op", "name"),
+    "claims": _by("symbol"),
+    "smem.regions": _by_ordinal,
+    "slices": _by("name"),
+    "tmem.objects": _by("name"),
+    "sems.rows": _by_ordinal,
+    "sems.channels": _by("name"),
+    "sems.one_shots": _by_ordinal,
+    "roles.rows": _by("role"),
+    "granularity": _by("task"),
+    "choices": _by("id"),
+    "bands": _by("what"),
+    "anchors": _by("name"),
+    "measurement.targets": _by("what"),
+    "scale_packs": _by("name"),
+    "gates": _by("rung"),
+    "wiring.tasks": _by("type", "enum"),
+    "wiring.files": _by("path"),
+    "open_questions": _by("id"),
+    "reviews.rows": lambda row: " ".join(filter(None, (row["date"], row["engine"], row["item"]))),
+    "self_audit": _by("item"),
+    "amendments": _by("id"),
+    "fields": _by("field"),
     "citations": lambda row: ":".join(
         str(row.get(k, "")) for k in ("kind", "code", "document", "anchor", "path", "lines")
     ),
-    "acknowledged": lambda row: row["code"],
+    "acknowledged": _by("code"),
 }
 _FORMULAS = frozenset(
     {
-        *("ordinal", "size_bytes", "alignment", "page_count", "release_step"),
-        *("slots", "count", "num_op_sems", "stages", "num_tasks", "listed"),
-        *("items", "tasks", "old_warps", "new_warps"),
+        *("m", "tile_m", "tiles_per_task", "wedge_rounds", "low", "high"),
+        *("ordinal", "size_bytes", "alignment", "page_count", "release_step", "offset_bytes", "static_shared_bytes"),
+        *("columns", "start", "alloc_columns", "slots", "count", "tx_bytes", "num_op_sems"),
+        *("depth", "full_base", "empty_base", "full_arrivals", "empty_arrivals", "arrivals"),
+        *("stages", "num_tasks", "listed", "iterations", "active_low", "active_high"),
+        *("items", "tasks", "old_warps", "new_warps", "grid", "launches", "weight_bytes", "layers"),
+        *("inputs", "outputs", "register_split", "wrapper_inputs", "descriptor_rank", "instruction_dimensions"),
     }
 )
 
@@ -84,7 +116,7 @@ class _Walk:
         else:
             self._compare_leaf(old, new, path, section, key)
 
-    def _row_key(self, path: tuple[str, ...]) -> Callable[[dict[str, Any]], str] | None:
+    def _row_key(self, path: tuple[str, ...]) -> Namer | None:
         return _KEYS.get(".".join(path)) or _KEYS.get(path[-1])
 
     def _compare_rows(self, old: list[Any], new: list[Any], path: tuple[str, ...], section: str, key: str) -> None:
@@ -128,7 +160,7 @@ class _Walk:
         self.changes.append(Change(kind, section, key, " > ".join(path), before, after, percent))
 
 
-def _keyed(rows: list[Any], namer: Callable[[dict[str, Any]], str]) -> dict[str, Any]:
+def _keyed(rows: list[Any], namer: Namer) -> dict[str, Any]:
     """Rows by name; a repeated or empty name gets a number behind it."""
     result: dict[str, Any] = {}
     for row in rows:
