@@ -432,3 +432,21 @@ def test_any_json_anywhere_gives_findings_not_errors(path, value):
     report = spec_report(doc)
     pictures = [page_map(doc), semaphore_map(doc), tmem_map(doc)]
     canonical_json([findings_as_document(report.findings), report.summary, pictures])
+
+
+def test_a_rule_that_only_warns_does_not_block_for_what_it_lacks():
+    doc = changed(grouped_gemm_spec(), sems__protocol__exit_snapshot="")
+    report = spec_report(doc)
+    (finding,) = [f for f in report.findings if f.path == "sems.protocol.exit_snapshot"]
+    assert (finding.severity, finding.kind) == ("W", "missing_input")
+    assert report.states["R37"] == "missing_input"
+    assert report.passes
+
+
+def test_an_input_that_two_rules_lack_blocks_when_one_of_them_would():
+    doc = changed(grouped_gemm_spec(), roles__release__owners=["storer"], granularity__2__iterations="")
+    report = spec_report(doc)
+    (finding,) = [f for f in report.findings if f.path == "granularity[2].iterations"]
+    assert {"R35", "R43"} <= {finding.rule, *finding.also}
+    assert finding.severity == "E"
+    assert not report.passes

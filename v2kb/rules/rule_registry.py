@@ -91,8 +91,9 @@ class Reporter:
         self._append(severity or self.rule.severity, path, message, fix, VIOLATION, facts)
 
     def missing(self, missing: Missing) -> None:
-        """Report an input that is absent or unreadable; that blocks whatever the severity of the rule."""
-        self._append(ERROR, missing.path, missing.message, missing.fix, MISSING_INPUT, {})
+        """Report an input that is absent or unreadable. It blocks where the rule would; other rules warn."""
+        severity = ERROR if self.rule.severity == ERROR else WARNING
+        self._append(severity, missing.path, missing.message, missing.fix, MISSING_INPUT, {})
 
     def skip(self, reason: str) -> None:
         """Say that the rule doesn't apply to this spec."""

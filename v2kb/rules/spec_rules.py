@@ -30,8 +30,6 @@ from v2kb.rules.role_rules import role_matrix as draw_roles
 from v2kb.rules.rule_registry import (
     DOCUMENT_RULE,
     ERROR,
-    FAILED,
-    INCOMPLETE,
     INFO,
     MISSING_INPUT,
     OPEN,
@@ -112,9 +110,8 @@ class SpecReport:
 
     @property
     def passes(self) -> bool:
-        """True when no finding blocks: no rule failed or lacked an input, and the document is well formed."""
-        blocked = any(state in (FAILED, INCOMPLETE) for state in self.states.values())
-        return not blocked and all(finding.severity != ERROR for finding in self.open_findings)
+        """True when nothing blocks: no rule of that severity failed or lacked an input, the document is well formed."""
+        return all(finding.severity != ERROR for finding in self.open_findings)
 
     @property
     def summary(self) -> dict[str, Any]:
@@ -231,7 +228,8 @@ def _merged(findings: list[Finding]) -> list[Finding]:
         if first is None:
             merged[key] = finding
         elif finding.rule != first.rule and finding.rule not in first.also:
-            merged[key] = replace(first, also=(*first.also, finding.rule))
+            worse = min(first.severity, finding.severity, key=SEVERITIES.index)
+            merged[key] = replace(first, severity=worse, also=(*first.also, finding.rule))
     return list(merged.values())
 
 
