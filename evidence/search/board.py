@@ -115,6 +115,8 @@ def board_of(design: Design) -> Board:
     for verdict in (Verdict.WIN, Verdict.UNTESTED):
         narrowed = set(allowed.of(verdict).tolist())
         ids += _joined(() if only_levers else found.of(verdict), (pk for pk in of_levers[verdict] if pk in narrowed))
+    if len(ids) > MAX_ROWS:  # whatever else is left out, the DEAD rows of the picked levers are not
+        ids = _joined(of_levers[Verdict.DEAD], ids)
     rows = _board_rows(by_words, ids[:MAX_ROWS], design, family)
     return Board(design, tuple(rows), tuple(family.picked), found, max(0, len(ids) - MAX_ROWS))
 

@@ -75,7 +75,8 @@ def edit_lever(actor: Actor, slug: str, *, name: str, description: str = "", par
     _refuse_cycle(lever)
     others = {pk: above for pk, above in families.parents.items() if pk != lever.pk}
     parents = others | ({lever.pk: lever.parent.pk} if lever.parent else {})
-    _refuse_disarming(lever, inherited - Families(parents, families.merged).above([lever.pk]))
+    lost = inherited - Families(parents, families.merged).above([lever.pk])
+    _refuse_disarming(lost, "parent", f"{lever.name} through its parent")
     _claim(lever, lever.name, field="name")
     if Lever.objects.exclude(pk=lever.pk).filter(name=lever.name).exists():
         raise Conflict(
@@ -91,15 +92,15 @@ def edit_lever(actor: Actor, slug: str, *, name: str, description: str = "", par
     return lever
 
 
-def _refuse_disarming(lever: Lever, dropped: set[int]) -> None:
-    """Refuse a parent whose loss takes blocking DEAD rows off this lever: that is no one person's decision."""
-    rows = EvidenceRow.objects.select_related("head").filter(head__lever__in=dropped, head__verdict="DEAD")
+def _refuse_disarming(levers: set[int], field: str, what: str) -> None:
+    """Refuse a loss that takes the blocking DEAD rows of `levers` off a design: that is no one person's decision."""
+    rows = EvidenceRow.objects.select_related("head").filter(head__lever__in=levers, head__verdict="DEAD")
     codes = sorted(row.code for row in rows if is_blocking(row.head.content))
     if codes:
         raise Refusal(
             "evidence.lever_disarms",
-            f"{', '.join(codes)} block{'s' if len(codes) == 1 else ''} {lever.name} through its parent.",
-            field="parent",
+            f"{', '.join(codes[:20])} block{'s' if len(codes) == 1 else ''} {what}.",
+            field=field,
             fix="Propose a change of those rows first; two people decide it.",
         )
 
@@ -125,8 +126,9 @@ def add_alias(actor: Actor, slug: str, alias: str) -> LeverAlias:
 
 @service("evidence.remove_alias")
 def remove_alias(actor: Actor, slug: str, alias: str) -> Lever:
-    """Take an alias away. Raises Missing evidence.no_alias and Refusal evidence.alias_is_name for the lever's own
-    name.
+    """Take an alias away. Raises Missing evidence.no_alias; Refusal evidence.alias_is_name for the lever's own name,
+    evidence.lever_disarms while a blocking DEAD row counts for the lever: a design that uses the alias would no longer
+    meet it, and the alias could become the name of another lever.
     """
     require_lever_editor(actor)
     lever = find_lever(slug, lock=True)
@@ -153,6 +155,7 @@ def remove_alias(actor: Actor, slug: str, alias: str) -> Lever:
             field="alias",
             fix="Keep it: rows and specs still name that lever.",
         )
+    _refuse_disarming(lever_families().above([lever.pk]), "alias", f"designs that call {lever.name} {found.name}")
     found.delete()
     record(
         actor,

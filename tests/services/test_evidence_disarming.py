@@ -5,7 +5,16 @@ from django.db import DatabaseError, transaction
 
 from evidence.hooks import open_spec_authors
 from evidence.models import EvidenceRevision, Lever
-from evidence.services import accept_proposal, create_lever, edit_lever, propose_change, propose_row
+from evidence.search.board import Design, board_of
+from evidence.services import (
+    accept_proposal,
+    add_alias,
+    create_lever,
+    edit_lever,
+    propose_change,
+    propose_row,
+    remove_alias,
+)
 from kernels.models import Op, Spec
 from kernels.selectors.verify import faults
 from kernels.services.specs import create_spec
@@ -92,3 +101,27 @@ def test_a_remark_is_kept_whole_or_refused(remark, code):
         with pytest.raises(Refusal) as caught:
             accept_proposal(f.curator(), proposal.pk, **{field: remark})
         assert (caught.value.code, caught.value.field) == (code, field)
+
+
+def test_an_alias_of_a_blocked_lever_is_not_taken_away():
+    """A design that uses it would no longer meet the row, and another lever could take the name."""
+    row = f.evidence_row(f.DEAD)
+    create_lever(f.curator(), name="Fused row norm, vectorised", slug="fused-vector", parent="fused-row-norm")
+    for slug in ("fused-row-norm", "fused-vector"):
+        add_alias(f.curator(), slug, f"row fusion of {slug}")
+        with pytest.raises(Refusal) as caught:
+            remove_alias(f.curator(), slug, f"row fusion of {slug}")
+        assert (caught.value.code, caught.value.field) == ("evidence.lever_disarms", "alias")
+        assert row.code in caught.value.message
+    create_lever(f.curator(), name="Free", slug="free", aliases=["unused"])
+    assert list(remove_alias(f.curator(), "free", "unused").aliases.values_list("name", flat=True)) == ["Free"]
+
+
+def test_a_board_of_too_many_rows_keeps_the_dead_ones_of_the_picked_lever(monkeypatch):
+    mine = f.evidence_row(f.DEAD)
+    for number in range(3):
+        f.evidence_row(f.DEAD, lever="another", title=f"scratch scratch scratch {number}")
+    monkeypatch.setattr("evidence.search.board.MAX_ROWS", 2)
+    board = board_of(Design("scratch", ("fused-row-norm",)))
+    assert board.left_out == 2
+    assert board.rows[0].row == mine
