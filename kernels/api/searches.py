@@ -13,7 +13,7 @@ from evidence.selectors import resolve_lever
 from kernels.api.specs import CODE_OF_SPEC, NewSpec, SpecSerializer, spec_of, with_status
 from kernels.models import Op, SearchReceipt, Spec
 from kernels.selectors.searches import receipts_of
-from kernels.services.searches import begin_spec, record_search
+from kernels.services.searches import begin_spec, bring_decisions, record_search
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
 from v2kb.core.rest import Document, Input, Text, read
@@ -59,6 +59,14 @@ class DecidedSearch(Input):
 
     search = Search()
     decisions = serializers.ListField(child=Decision(), required=False, max_length=500)
+
+
+class FurtherSearch(DecidedSearch):
+    """A search for a spec that exists."""
+
+    into_draft = serializers.BooleanField(
+        default=False, help_text="Bring what was decided into your draft; what is typed there stays."
+    )
 
 
 class SpecFromSearch(DecidedSearch):
@@ -182,14 +190,12 @@ class SearchReceiptViewSet(viewsets.GenericViewSet):
         """The newest receipt of each search, run again now."""
         return Response(SearchReceiptSerializer(receipts_of(spec_of(code)), many=True).data)
 
-    @extend_schema(request=DecidedSearch, responses={201: SearchReceiptSerializer})
+    @extend_schema(request=FurtherSearch, responses={201: SearchReceiptSerializer})
     def create(self, request: Request, code: str) -> Response:
-        """Store a further search with the spec."""
-        data, spec = read(DecidedSearch, request), spec_of(code)
-        record_search(
-            actor_from_request(request, "api"),
-            spec=spec,
-            design=_design(data["search"]),
-            decisions=_decisions(data),
-        )
+        """Store a further search with the spec; with `into_draft` what you decided goes into your draft too."""
+        data, spec = read(FurtherSearch, request), spec_of(code)
+        actor, design = actor_from_request(request, "api"), _design(data["search"])
+        receipt = record_search(actor, spec=spec, design=design, decisions=_decisions(data))
+        if data["into_draft"]:
+            bring_decisions(actor, receipt=receipt)
         return Response(SearchReceiptSerializer(receipts_of(spec)[0]).data, status=201)

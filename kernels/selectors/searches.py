@@ -1,7 +1,7 @@
 """What the search for evidence needs of specs and ops, and whether stored searches still hold."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db.models import Count, Max
@@ -9,7 +9,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from evidence.models import EvidenceChange
-from evidence.search.board import Design, board_of
+from evidence.search.board import MAX_ROWS, Design, board_of
 from kernels.models import Citation, Op, SearchReceipt, Spec
 from v2kb.core.errors import Refusal
 from v2kb.rules.scope import describe
@@ -101,6 +101,7 @@ def check_receipt(receipt: SearchReceipt, change: int) -> ReceiptCheck:
         board = board_of(Design.of_document(receipt.content["search"]))
     except Refusal as refusal:
         return ReceiptCheck(problem=refusal.message)
+    check = receipt_is_current(receipt.content["rows"], [row.as_document() for row in board.rows])
     if board.left_out:
-        return ReceiptCheck(problem=f"It finds {board.left_out} rows more than a receipt holds.")
-    return receipt_is_current(receipt.content["rows"], [row.as_document() for row in board.rows])
+        return replace(check, problem=f"it finds {board.left_out} rows more than the {MAX_ROWS} that a receipt holds.")
+    return check

@@ -3,17 +3,19 @@
 from collections.abc import Mapping
 from typing import Any
 
+from evidence.models import Lever
 from evidence.search.board import MAX_ROWS, Board, Design, board_of
+from evidence.selectors import resolve_lever
 from kernels import policies
 from kernels.models import Op, SearchReceipt, Spec
-from kernels.services.specs import create_spec
+from kernels.services.specs import create_spec, open_draft, save_draft
 from v2kb.core.activity import lock_log, record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal, refuse_problems
 from v2kb.core.service import service
 from v2kb.core.values import check_document
 from v2kb.rules.canonical import content_hash
-from v2kb.rules.search_receipt import choices_of, decision_problems
+from v2kb.rules.search_receipt import choices_of, decision_problems, with_choices
 from v2kb.rules.spec_document import empty_spec
 from v2kb.rules.spec_fields import FAMILIES
 
@@ -50,6 +52,26 @@ def record_search(actor: Actor, *, spec: Spec, design: Design, decisions: Decisi
     if spec.archived_at is not None:
         raise Conflict("spec.archived", f"{spec.code} is archived.")
     return _store(actor, spec, *_decided(design, decisions))
+
+
+@service("kernels.bring_decisions", silent=True)
+def bring_decisions(actor: Actor, *, receipt: SearchReceipt) -> list[str]:
+    """Bring what was decided in a stored search into the actor's draft of its spec: citations that a choice lacks, and
+    choices that are missing. Nothing typed changes.
+
+    Returns the ids of the choices that got something. Raises what `open_draft` and `save_draft` raise.
+    """
+    draft = open_draft(actor, spec=receipt.spec)
+    typed = draft.content.get("choices") or []
+    named = {str(choice.get("lever")) for choice in typed if isinstance(choice, dict)}
+    search, rows = receipt.content["search"], receipt.content["rows"]
+    slugs = {name: lever.slug for name in {*named, *search["levers"]} if (lever := resolve_lever(name))}
+    names = dict(Lever.objects.filter(slug__in=search["levers"]).values_list("slug", "name"))
+    found = choices_of(rows, [(slug, names.get(slug, slug)) for slug in search["levers"]], search["scope"] or {})
+    choices, changed = with_choices(typed, found, slugs)
+    if changed:
+        save_draft(actor, spec=receipt.spec, content=draft.content | {"choices": choices}, version=draft.version)
+    return changed
 
 
 def _decided(design: Design, decisions: Decisions) -> tuple[Board, list[dict[str, Any]]]:

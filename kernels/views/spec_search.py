@@ -11,14 +11,14 @@ from evidence.hooks import resting_on
 from evidence.models import Lever, Verdict
 from evidence.presenters import caret_of, scope_parts
 from evidence.search import Hit
-from evidence.search.board import NARROWING, Board, BoardRow, Design, board_of
+from evidence.search.board import MAX_ROWS, NARROWING, Board, BoardRow, Design, board_of
 from evidence.search.near import near_levers
 from evidence.selectors import resolve_lever
 from kernels.forms import SpecForm
 from kernels.models import Spec
 from kernels.policies import may_design
 from kernels.selectors.searches import ops_to_design
-from kernels.services.searches import begin_spec, record_search
+from kernels.services.searches import begin_spec, bring_decisions, record_search
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.core.values import without_nul
@@ -27,6 +27,7 @@ from v2kb.rules.scope import DIMENSIONS, read_scope
 from v2kb.rules.search_query import MAX_CHARS
 from v2kb.rules.search_receipt import ASIDES, DECISIONS, MAX_REASON
 from v2kb.rules.spec_fields import FAMILIES
+from v2kb.rules.words import counted
 
 TYPED = ("arch", "dtype", "m")
 """Dimensions of the scope with a field of their own; an address may name the others too."""
@@ -47,9 +48,11 @@ def spec_search(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and refusal is None:
         try:
             if spec is not None:
-                record_search(actor, spec=spec, design=asked.design, decisions=asked.decisions)
-                messages.success(request, f"The search is stored with {spec.code}.")
-                return redirect(spec.get_absolute_url())
+                receipt = record_search(actor, spec=spec, design=asked.design, decisions=asked.decisions)
+                changed = bring_decisions(actor, receipt=receipt) if asked.into_draft else []
+                got = f" Your draft got it in {', '.join(changed)}." if changed else ""
+                messages.success(request, f"The search is stored with {spec.code}.{got}")
+                return redirect("kernels:spec_edit", spec.code, "choices") if changed else redirect(spec)
             if form.is_valid():
                 spec = begin_spec(
                     actor,
@@ -81,6 +84,7 @@ class _Asked:
             return params.get(name, "").strip()[:MAX_FIELD]
 
         self.ops = ops_to_design()
+        self.into_draft = params.get("into_draft") == "on"
         self.op, self.family, self.spec = one("op"), one("family"), one("spec")
         self.fields = {name: one(name) for name in DIMENSIONS}
         self.levers: list[Lever] = []
@@ -160,6 +164,7 @@ def _page(
         "all_levers": Lever.objects.filter(archived_at__isnull=True)[:MAX_OFFERED],
         "near": near_levers(" ".join([*asked.unknown, asked.design.text])) if board is None or not board.rows else [],
         "max_chars": MAX_CHARS,
+        "cut": _cut(board) if board else "",
         "kept": _search_params(asked),
         "hidden": [
             (name, value)
@@ -169,6 +174,14 @@ def _page(
     }
     failed = request.method == "POST" or (refusal is not None)
     return render(request, "kernels/spec_search.html", context, status=422 if failed else 200)
+
+
+def _cut(board: Board) -> str:
+    """How many rows a receipt could not hold; "" where it holds all."""
+    if not board.left_out:
+        return ""
+    more = counted(board.left_out, "more row")
+    return f"A receipt holds {MAX_ROWS}: {more} left out here, so it can't be stored. Pick levers or add words."
 
 
 def _problems(refusal: Refusal | None) -> list[dict[str, str]]:

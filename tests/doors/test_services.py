@@ -192,6 +192,9 @@ DOORS: dict[str, Door] = {
     "kernels.record_search": Door(
         ROLE, kw(spec=lambda w: w.spec, design=const(Design("zebra")), decisions=const({})), (PAGES,)
     ),
+    "kernels.bring_decisions": Door(
+        ROLE, kw(receipt=lambda w: w.spec.receipts.first() or w.revision.spec.receipts.first()), (PAGES,)
+    ),
     "kernels.create_spec": Door(ROLE, kw(title=const("T"), ops=lambda w: [w.op]), (PAGES,)),
     "kernels.discard_draft": Door(ROLE, kw(spec=lambda w: w.spec), (PAGES,)),
     "kernels.evaluate_gate": Door(USER, kw(revision=lambda w: w.revision), (PAGES,)),

@@ -3,7 +3,7 @@
 import pytest
 
 from v2kb.rules.search_query import split_query
-from v2kb.rules.search_receipt import choices_of, decision_problems, receipt_is_current, standing
+from v2kb.rules.search_receipt import choices_of, decision_problems, receipt_is_current, standing, with_choices
 
 MINE = {"arch": ["sm_100"], "m": "1"}
 
@@ -112,3 +112,41 @@ def test_a_query_is_split_into_what_must_be_there_and_what_leaves_out():
     held, left = split_query('D3 "ring of" -verdict:dead -foo lever:"a b" x::y')
     assert held == 'D3 "ring of" x::y'
     assert left == '-verdict:dead -foo lever:"a b"'
+
+
+def _found(decision: str = "cite", reason: str = "") -> list[dict]:
+    rows = [{**row, "decision": decision if row["code"] == "D1" else "", "reason": reason} for row in ROWS]
+    return choices_of(rows, [("ring", "Ring")], MINE)
+
+
+TYPED = {"id": "C1", "lever": "The Ring", "polarity": "adopts", "title": "mine", "new_mechanism": "typed",
+         "citations": [{"kind": "section", "document": "d"}]}  # fmt: skip
+SLUGS = {"The Ring": "ring"}
+
+
+def test_a_choice_of_the_lever_gets_the_citations_that_it_lacks_and_keeps_what_is_typed():
+    (choice,), changed = with_choices([TYPED], _found("repropose", "one pass"), SLUGS)
+    assert changed == ["C1"]
+    assert {**choice, "citations": TYPED["citations"]} == TYPED
+    assert [citation.get("code") for citation in choice["citations"]] == [None, "D1"]
+    again, changed = with_choices([choice], _found("repropose", "one pass"), SLUGS)
+    assert (again, changed) == ([choice], [])
+    (choice,), _ = with_choices([TYPED | {"new_mechanism": " "}], _found("repropose", "one pass"), SLUGS)
+    assert choice["new_mechanism"] == "one pass"
+
+
+@pytest.mark.parametrize(
+    ("polarity", "decision", "ids"),
+    [("avoids", "repropose", ["C1", "C2"]), ("avoids", "cite", ["C1"]), ("", "repropose", ["C1"])],
+)
+def test_a_lever_that_is_avoided_is_re_proposed_in_a_choice_of_its_own(polarity, decision, ids):
+    choices, _ = with_choices([TYPED | {"polarity": polarity}], _found(decision, "x"), SLUGS)
+    assert [choice["id"] for choice in choices] == ids
+    assert choices[0]["polarity"] == polarity
+
+
+def test_missing_choices_come_behind_with_free_ids_and_nothing_decided_brings_nothing():
+    typed = ["no choice", {"id": "C2", "lever": 5}]
+    choices, changed = with_choices(typed, _found(), SLUGS)
+    assert (choices[:2], changed, choices[2]["lever"]) == (typed, ["C1"], "ring")
+    assert with_choices(typed, _found(""), SLUGS) == (typed, [])

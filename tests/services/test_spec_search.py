@@ -6,7 +6,8 @@ from evidence.search.board import BELOW, OWN, Design, board_of
 from evidence.services import archive_row, create_lever, flag_row, supersede_row
 from kernels.models import SearchReceipt, Spec
 from kernels.selectors.searches import receipts_of, spec_counts
-from kernels.services.searches import begin_spec, record_search
+from kernels.services.searches import begin_spec, bring_decisions, record_search
+from kernels.services.specs import open_draft, save_draft
 from tests import factories as f
 from v2kb.core.errors import Conflict, Missing, Refusal
 
@@ -185,3 +186,40 @@ def test_specs_on_a_row_are_counted_once(rows):
     for _ in range(2):
         f.saved_revision(f.spec_content(rows["open"]))
     assert spec_counts([rows["open"].pk, rows["dead"].pk]) == {rows["open"].pk: 2}
+
+
+def test_a_later_search_goes_into_the_draft_and_nothing_typed_changes(rows):
+    f.op()
+    spec = f.saved_revision(f.spec_content(rows["open"])).spec
+    draft = open_draft(f.designer(), spec=spec)
+    typed = draft.content | {"title": "typed", "choices": [{**draft.content["choices"][0], "rationale": "typed here"}]}
+    save_draft(f.designer(), spec=spec, content=typed, version=draft.version)
+    decided = {
+        rows["dead"].code: {"decision": "repropose", "reason": "one pass now"},
+        rows["other"].code: {"decision": "cite"},
+    }
+    receipt = record_search(f.designer(), spec=spec, design=Design("split", (LEVER,), CPU), decisions=decided)
+    assert spec.drafts.get().content == typed, "it is stored, and offered"
+    assert bring_decisions(f.designer(), receipt=receipt) == ["C1", "C2"]
+    now = spec.drafts.get().content
+    first, second = now["choices"]
+    assert (now["title"], first["rationale"], first["new_mechanism"]) == ("typed", "typed here", "one pass now")
+    assert [citation["code"] for citation in first["citations"]] == [rows["open"].code, rows["dead"].code]
+    assert (second["lever"], second["polarity"]) == ("row-split", "avoids")
+    assert bring_decisions(f.designer(), receipt=receipt) == []
+    other = f.actor("olga", *f.ALL_DESIGN)
+    assert bring_decisions(other, receipt=receipt) == ["C1", "C2"]
+    assert spec.drafts.filter(user=other.user).exists(), "everyone has a draft of their own"
+
+
+def test_a_search_that_grew_beyond_a_receipt_does_not_hold_and_names_new_blockers(rows, monkeypatch):
+    spec = begin(rows)
+    newer = f.evidence_row(f.DEAD, title="Fused row norm, third attempt")
+    monkeypatch.setattr("evidence.search.board.MAX_ROWS", 2)
+    with pytest.raises(Refusal) as caught:
+        record_search(f.designer(), spec=spec, design=Design("norm", (LEVER,), CPU), decisions={})
+    assert caught.value.code == "search.too_many"
+    (view,) = receipts_of(spec)
+    assert not view.check.is_current
+    assert [blocker.code for blocker in view.check.new] == [newer.code]
+    assert "more than the" in view.check.sentence

@@ -216,6 +216,30 @@ def test_the_spec_page_says_which_blocking_rows_are_new_and_how_to_search_again(
     assert "No blocking row has appeared since." in text_of(designer.get(spec.get_absolute_url()))
 
 
+def test_a_further_search_offers_to_go_into_the_draft(known, designer):
+    row, op = known
+    spec = f.saved_revision(f.spec_content(f.evidence_row(title="Something open"))).spec
+    asked = {"lever": "fused-row-norm", "op": op.slug, "spec": spec.code}
+    assert 'name="into_draft"' in text_of(designer.get("/specs/search/", asked))
+    decided = asked | {f"d-{row.code}": "contradicts"}
+    open_cards = dict.fromkeys(re.findall(r'name="(d-\w+)"', text_of(designer.get("/specs/search/", asked))), "cite")
+    response = designer.post("/specs/search/", open_cards | decided)
+    assert response["Location"] == spec.get_absolute_url()
+    assert not spec.drafts.exists()
+    response = designer.post("/specs/search/", open_cards | decided | {"into_draft": "on"}, follow=True)
+    assert response.redirect_chain[-1][0] == f"/specs/{spec.code}/edit/choices/"
+    assert "Your draft got it in C1" in text_of(response)
+    cited = spec.drafts.get().content["choices"][0]["citations"]
+    assert (row.code, "contradicts") in [(citation["code"], citation["stance"]) for citation in cited]
+
+
+def test_a_search_that_a_receipt_can_not_hold_says_how_many_rows_are_left_out(known, designer, monkeypatch):
+    f.evidence_row(f.DEAD, title="Fused row norm, second attempt")
+    monkeypatch.setattr("evidence.search.board.MAX_ROWS", 1)
+    page = text_of(designer.get("/specs/search/", {"lever": "fused-row-norm"}))
+    assert "1 more row left out here, so it can't be stored." in page.replace("&#x27;", "'")
+
+
 def test_decisions_travel_with_the_search(known, designer):
     row, _ = known
     page = text_of(

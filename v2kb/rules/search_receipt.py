@@ -6,6 +6,7 @@ Sources: evidence-and-gate section 2; AL3 (`antiloop_facts.Snapshot.dead_matches
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from v2kb.rules.evidence import DEAD, WEAK, blocking_kind, cause_label
@@ -182,6 +183,59 @@ def choices_of(
                 choice["polarity"] = "adopts"
                 choice["new_mechanism"] = "\n".join(filter(None, [choice["new_mechanism"], row["reason"]]))
     return [{**choice, "id": f"C{number}"} for number, choice in enumerate(choices.values(), 1)]
+
+
+def with_choices(
+    typed: Sequence[Any], found: Sequence[Mapping[str, Any]], slugs: Mapping[str, str]
+) -> tuple[list[Any], list[str]]:
+    """(the choices of a draft with what a search decided, ids of those that got something). What is typed stays.
+
+    `found` are from `choices_of`; those without a citation bring nothing. `slugs` maps names of levers as typed to
+    their slugs. A choice of the same lever and polarity gets the citations that it lacks, and the new mechanism where
+    it says none; a lever that only avoids or keeps is one to be re-proposed, so that is a choice of its own.
+    """
+    choices, changed = list(typed), []
+    for one in found:
+        if not one["citations"]:
+            continue
+        place = _place_of(choices, one, slugs)
+        if place is None:
+            choices.append({**one, "id": _free_id(choices)})
+            changed.append(choices[-1]["id"])
+            continue
+        choice = dict(choices[place])
+        held = choice.get("citations") if isinstance(choice.get("citations"), list) else []
+        cited = {str(citation.get("code")).upper() for citation in held if isinstance(citation, dict)}
+        more = [citation for citation in one["citations"] if citation["code"] not in cited]
+        says_more = bool(one["new_mechanism"]) and not str(choice.get("new_mechanism") or "").strip()
+        if more or says_more:
+            choice["citations"] = [*held, *more]
+            choice |= {"new_mechanism": one["new_mechanism"]} if says_more else {}
+            choices[place] = choice
+            changed.append(str(choice.get("id") or place + 1))
+    return choices, changed
+
+
+def _place_of(choices: Sequence[Any], one: Mapping[str, Any], slugs: Mapping[str, str]) -> int | None:
+    """Where the choice of this lever stands: one of the same polarity, else any unless this is a re-proposal."""
+    same = [
+        (place, choice.get("polarity") or "adopts")
+        for place, choice in enumerate(choices)
+        if isinstance(choice, dict) and _slug(choice.get("lever"), slugs) == _slug(one["lever"], slugs)
+    ]
+    alike = [place for place, polarity in same if polarity == one["polarity"]]
+    if alike:
+        return alike[0]
+    return same[0][0] if same and not one["new_mechanism"] else None
+
+
+def _slug(name: Any, slugs: Mapping[str, str]) -> str:
+    return slugs.get(str(name), str(name))
+
+
+def _free_id(choices: Sequence[Any]) -> str:
+    taken = {choice.get("id") for choice in choices if isinstance(choice, dict)}
+    return next(name for number in count(1) if (name := f"C{number}") not in taken)
 
 
 def _choice(slug: str, name: str, polarity: str, scope: Mapping[str, Any]) -> dict[str, Any]:
