@@ -1,6 +1,5 @@
 """Reading a posted section into the document. Nothing typed is dropped."""
 
-import copy
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -24,7 +23,7 @@ from kernels.editor.layout import (
     Table,
 )
 from kernels.editor.rows import MAX_ROWS, Action
-from v2kb.core.values import whole_number
+from v2kb.core.values import plain_copy, whole_number
 from v2kb.rules.spec_document import empty_spec
 
 
@@ -60,7 +59,7 @@ def put(document: dict[str, Any], path: str, value: Any) -> None:
 
 def complete(content: Mapping[str, Any]) -> dict[str, Any]:
     """A copy of a draft in which every top-level part exists."""
-    return {**empty_spec(), **copy.deepcopy(dict(content))}
+    return {**empty_spec(), **plain_copy(dict(content))}
 
 
 def _value(data: QueryDict, name: str, wanted: Input) -> Any:
@@ -119,7 +118,7 @@ def read_section(section: Section, data: QueryDict, content: Mapping[str, Any], 
 
 def read_choice(data: QueryDict, choice: Mapping[str, Any], action: str) -> dict[str, Any]:
     """A choice with what was posted for it."""
-    read = copy.deepcopy(dict(choice))
+    read = plain_copy(dict(choice))
     pressed = Action.read(action)
     for wanted in CHOICE:
         read[wanted.name] = _value(data, wanted.name, wanted)

@@ -2,13 +2,13 @@
 the spec is about to be handed in.
 """
 
-import copy
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from kernels.editor.layout import ACKNOWLEDGED, BANDS, CITATIONS, SECTIONS, Table
+from v2kb.core.values import plain_copy
 from v2kb.rules.spec_document import empty_row
 from v2kb.rules.spec_fields import ROW_FIELDS
 
@@ -92,7 +92,7 @@ def _is_fresh(row: Any, blank: Mapping[str, Any]) -> bool:
 
 def without_fresh_rows(content: Mapping[str, Any]) -> Filled:
     """A copy of a draft without the rows of tables, citations and symbols that nobody has touched yet."""
-    filled = Filled(copy.deepcopy(dict(content)))
+    filled = Filled(plain_copy(dict(content)))
     seen: set[str] = set()
     for table in (table for section in SECTIONS for table in section.tables):
         if table.named:

@@ -1,11 +1,10 @@
 """Buttons that change rows: add, remove, copy, up, down, move (by dragging), renumber. "remove:smem.regions:2"."""
 
-import copy
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from v2kb.core.values import whole_number
+from v2kb.core.values import plain_copy, whole_number
 from v2kb.rules.ordinals import running_ordinals
 
 MAX_ROWS = 128
@@ -40,7 +39,7 @@ def apply(rows: list[dict[str, Any]], path: str, action: Action, blank: dict[str
     if action.path != path:
         return
     if action.verb == "add" and len(rows) < MAX_ROWS:
-        rows.append(copy.deepcopy(blank))
+        rows.append(plain_copy(blank))
     if action.verb == "renumber":
         for row, ordinal in zip(rows, running_ordinals([row.get("slots") or "1" for row in rows]), strict=True):
             row["ordinal"] = ordinal
@@ -58,7 +57,7 @@ def apply(rows: list[dict[str, Any]], path: str, action: Action, blank: dict[str
 
 def _copied(rows: list[dict[str, Any]], index: int) -> dict[str, Any]:
     """A copy of a row with a name of its own: W7 -> W8, or the next number that is free."""
-    twin = copy.deepcopy(rows[index])
+    twin = plain_copy(rows[index])
     for name in NAMES:
         if twin.get(name):
             stem, digits = re.fullmatch(r"(.*?)([0-9]{0,6})", str(twin[name])).groups()

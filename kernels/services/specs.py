@@ -1,6 +1,5 @@
 """Services on specs: drafts that are saved while typing, immutable revisions, submission."""
 
-import copy
 from typing import Any
 
 from django.db.models import Max
@@ -16,7 +15,7 @@ from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
 from v2kb.core.service import service
-from v2kb.core.values import check_document, check_text, check_values
+from v2kb.core.values import check_document, check_text, check_values, plain_copy
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.names import SPEC_SERIES
 from v2kb.rules.problem import Problem
@@ -41,7 +40,7 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
     series.save(update_fields=["last"])
     spec = Spec.objects.create(code=f"{SPEC_SERIES}{series.last}", title=title.strip(), created_by=actor.user)
     SpecOp.objects.bulk_create(SpecOp(spec=spec, op=op) for op in ops)
-    document = copy.deepcopy(content) if content else empty_spec()
+    document = plain_copy(content) if content else empty_spec()
     document["title"] = title.strip()
     document["ops"] = _covering(document.get("ops"), ops)
     SpecDraft.objects.create(spec=spec, user=actor.user, content=document)
@@ -221,7 +220,7 @@ def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
 
     A lever that was merged stays as the spec names it: what was signed keeps its hash, and the gate follows the merge.
     """
-    document = copy.deepcopy(content)
+    document = plain_copy(content)
     choices = document.get("choices")
     for choice in choices if isinstance(choices, list) else []:
         if not isinstance(choice, dict):

@@ -7,6 +7,7 @@ import html
 
 import pytest
 
+from kernels.editor.layout import BY_SLUG
 from kernels.models import Op, OpStop, Run, Spec, SpecDraft, SpecRevision
 from kernels.op_forms import initial_of
 from tests import factories as f
@@ -118,7 +119,7 @@ def test_beginning_a_spec(client, forms_world):
         assert Spec.objects.count() == 1
 
 
-SECTIONS = ("overview", "smem", "sems", "roles", "granularity", "choices", "anchors")
+SECTIONS = tuple(BY_SLUG)
 TYPED = {
     "overview": {"title": SCRIPT, "summary": SCRIPT, "engine.family": "Z", "symbols.total": "1",
                  "symbols[0].name": SCRIPT, "symbols[0].value": "1/0"},
@@ -129,8 +130,18 @@ TYPED = {
     "roles": {"roles.stages": SCRIPT, "roles.rows.total": "1", "roles.rows[0].duty": SCRIPT},
     "granularity": {"granularity.total": "1", "granularity[0].task": SCRIPT, "granularity[0].num_tasks": "1/0"},
     "choices": {},
-    "anchors": {"anchors.total": "1", "anchors[0].name": SCRIPT, "open_questions.total": "1",
-                "open_questions[0].text": NUL},
+    "anchors": {"anchors.total": "1", "anchors[0].name": SCRIPT, "measurement.timer": SCRIPT},
+    "questions": {"open_questions.total": "1", "open_questions[0].text": NUL, "open_questions[0].id": SCRIPT},
+    "tmem": {"tmem.objects.total": "1", "tmem.objects[0].columns": "1/0", "tmem.objects[0].writer": SCRIPT},
+    "ledger": {"sems.rows.total": "1", "sems.rows[0].arrives": SCRIPT, "sems.protocol.tags": "x"},
+    "gates": {"gates.total": "1", "gates[0].rung": SCRIPT, "scale_packs.total": HUGE_INT},
+    "wiring": {"wiring.tasks.total": "1", "wiring.tasks[0].parameters": SCRIPT, "wiring.placeholders.total": "1",
+               "wiring.placeholders[0].name": SCRIPT, "wiring.placeholders[0].value": "1/0"},
+    "reviews": {"reviews.rows.total": "1", "reviews.rows[0].date": SCRIPT, "reviews.missing_engine": NUL},
+    "amendments": {"amendments.total": "1", "amendments[0].fields.total": "1",
+                   "amendments[0].fields[0].field": SCRIPT, "amendments[0].fields[0].value": NUL},
+    "audit": {"self_audit.total": "1", "self_audit[0].answer": SCRIPT},
+    "notes": {"notes.preamble": SCRIPT, "notes.audit": NUL},
 }  # fmt: skip
 
 

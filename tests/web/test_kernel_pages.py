@@ -5,6 +5,7 @@ import re
 import pytest
 from django.urls import reverse
 
+from kernels.editor.layout import BY_SLUG
 from kernels.models import Kernel, Spec, SpecDraft
 from kernels.selectors.checks import report_of
 from kernels.services.kernels import add_version
@@ -44,13 +45,11 @@ PAGES = [
     ("kernels:family_questions", lambda x: []),
     ("kernels:spec_list", lambda x: []),
     ("kernels:spec_new", lambda x: []),
+    ("kernels:spec_import", lambda x: []),
     ("kernels:spec_detail", lambda x: [x["spec"].code]),
     ("kernels:spec_gate", lambda x: [x["spec"].code, 1]),
     ("kernels:spec_diff", lambda x: [x["spec"].code, 1, 1]),
-    *(
-        ("kernels:spec_edit", lambda x, s=s: [x["spec"].code, s])
-        for s in ("overview", "smem", "sems", "roles", "granularity", "choices", "anchors")
-    ),
+    *(("kernels:spec_edit", lambda x, s=s: [x["spec"].code, s]) for s in BY_SLUG),
     ("kernels:spec_edit_choice", lambda x: [x["spec"].code, "C1"]),
     ("kernels:spec_finish", lambda x: [x["spec"].code]),
     ("kernels:kernel_list", lambda x: []),

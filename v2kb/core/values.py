@@ -77,3 +77,10 @@ def without_nul(params: QueryDict) -> QueryDict:
 def whole_number(text: str, default: int = 0) -> int:
     """A whole number as a form sends it, or `default`: never an error for odd digits or thousands of them."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= 18 else default
+
+
+def plain_copy(value: Any) -> Any:
+    """A copy of plain values (dicts, lists, texts), several times as fast as `copy.deepcopy`."""
+    if isinstance(value, dict):
+        return {name: plain_copy(item) for name, item in value.items()}
+    return [plain_copy(item) for item in value] if isinstance(value, list) else value
