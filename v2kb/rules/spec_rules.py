@@ -16,6 +16,7 @@ from v2kb.rules.claims import claim_rule
 from v2kb.rules.data_rules import DATA_RULES
 from v2kb.rules.engine_rules import ENGINE_RULES
 from v2kb.rules.granularity import GRANULARITY_RULES, total_tasks
+from v2kb.rules.layer_graph import layer_graph as draw_layers
 from v2kb.rules.measurement_rules import MEASUREMENT_RULES
 from v2kb.rules.page_map import page_map as draw_pages
 from v2kb.rules.prediction_rules import PREDICTION_RULES
@@ -201,6 +202,11 @@ def role_matrix(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) ->
 def tmem_map(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
     """Return the picture of the tensor memory of `doc` (see `v2kb.rules.tmem_rules`)."""
     return draw_tmem(SpecView(doc, ops))
+
+
+def layer_graph(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """Return the picture of the ops of `doc` in their layer graph (see `v2kb.rules.layer_graph`)."""
+    return draw_layers(SpecView(doc, ops), ops)
 
 
 def _document_findings(view: SpecView) -> list[Finding]:

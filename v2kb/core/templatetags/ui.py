@@ -17,6 +17,7 @@ from v2kb.core.ui.icons import icon_svg
 from v2kb.core.ui.numbers import EMPTY, num_html, num_text, precise_text, to_decimal, unit_label
 from v2kb.core.ui.problems import problems_of
 from v2kb.core.ui.states import look
+from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry
 
 register = template.Library()
 
@@ -229,20 +230,42 @@ def sort_head(context, label: str, name: str, unit: str = "", numeric: bool = Fa
 
 @register.inclusion_tag("components/smem_map.html")
 def smem_map(picture, title: str = "Shared memory of this task", id: str = "smem") -> dict:
-    """The 14 pages drawn to scale, from `rules.spec_rules.page_map(document)`; table twin below."""
+    """The pages drawn to scale, from `rules.spec_rules.page_map(document)`; table twin below."""
     return {"map": maps.smem_map(picture), "title": title, "id": id}
 
 
 @register.inclusion_tag("components/smem_map.html")
-def smem_queue(tasks, title: str = "Shared memory over the queue", id: str = "smem-queue") -> dict:
-    """Physical pages of the tasks that one SM runs in a row, from `rules.page_map.queue_map(tasks)`."""
-    return {"map": maps.smem_queue(tasks), "title": title, "id": id, "queue": True}
+def smem_queue(tasks, title: str = "Shared memory over the queue", id: str = "smem-queue", of=None) -> dict:
+    """Physical pages of the tasks that one SM runs in a row, from `rules.page_map.queue_map(tasks)`.
+
+    `of` is the page map of one of the tasks where the pages are not those of the runtime.
+    """
+    geometry = Geometry(of["page_bytes"], len(of["pages"]), of["capacity_bytes"]) if of else DEFAULT_GEOMETRY
+    return {"map": maps.smem_queue(tasks, geometry), "title": title, "id": id, "queue": True}
 
 
 @register.inclusion_tag("components/sem_map.html")
 def sem_map(picture, title: str = "Semaphore ordinals", id: str = "sems") -> dict:
-    """The 31 semaphores and who holds them, from `rules.spec_rules.semaphore_map(document)`; table twin below."""
+    """The 31 semaphores, their directions and owners, from `rules.spec_rules.semaphore_map(document)`."""
     return {"map": maps.sem_map(picture), "title": title, "id": id}
+
+
+@register.inclusion_tag("components/tmem_map.html")
+def tmem_map(picture, title: str = "Columns of tensor memory", id: str = "tmem") -> dict:
+    """The columns to scale, from `rules.spec_rules.tmem_map(document)`; table twin below."""
+    return {"map": maps.tmem_map(picture), "title": title, "id": id}
+
+
+@register.inclusion_tag("components/role_map.html")
+def role_map(picture, title: str = "Roles and paths", id: str = "roles") -> dict:
+    """What each role does on each path, from `rules.spec_rules.role_matrix(document)`; table twin below."""
+    return {"map": maps.role_map(picture), "title": title, "id": id}
+
+
+@register.inclusion_tag("components/layer_map.html")
+def layer_map(picture, title: str = "Tasks in the layer graph", id: str = "layers") -> dict:
+    """Ops, their producers and consumers and their tasks, from `rules.spec_rules.layer_graph(document, ops)`."""
+    return {"map": maps.layer_map(picture), "title": title, "id": id}
 
 
 @register.inclusion_tag("components/chart.html")

@@ -1,0 +1,80 @@
+"""The columns of tensor memory: which object takes which, what is allocated and what nobody uses."""
+
+from typing import Any
+
+from v2kb.core.ui.maps.common import Picture, fits, tones
+
+WIDTH_UNITS = 1_024
+TICK_COLUMNS = 64
+
+
+def tmem_map(picture: Picture) -> dict[str, Any]:
+    """Spans, gaps and the allocation from `rules.tmem_rules.tmem_map` or the columns calculator.
+
+    The scale ends at the allocation where that is valid and holds all (so that 64 columns fill the width), else at 512.
+    """
+    columns = picture["columns"]
+    highest = max((item["last"] + 1 for item in picture["objects"]), default=0)
+    alloc = picture["alloc"] if picture["alloc"] is not None else picture["wanted"]
+    end = min(columns, max(alloc or 0, highest)) if alloc and alloc > 0 else columns
+    unit = WIDTH_UNITS / end
+    known = tones(item["name"] for item in picture["objects"])
+    clashing = [(clash["first"], clash["last"]) for clash in picture["overlaps"]]
+    step = max(4, end // 8)
+    return {
+        "width": WIDTH_UNITS + 2,
+        "objects": [_object(item, known[item["name"]], unit, end, clashing) for item in picture["objects"]],
+        "gaps": [
+            {"x": round(gap["first"] * unit, 2), "width": round((gap["last"] - gap["first"] + 1) * unit, 2)}
+            for gap in picture["gaps"]
+            if gap["first"] < end
+        ],
+        "ticks": [
+            {"x": round(n * unit, 2), "number": n, "anchor": "start" if n == 0 else "end" if n == end else "middle"}
+            for n in [*range(0, end, step), end]
+        ],
+        "limit_x": round(min(alloc, end) * unit, 2) if alloc else None,
+        "rows": [
+            {**item, "columns": item["last"] - item["first"] + 1, "clash": _clashes(item, clashing)}
+            for item in picture["objects"]
+        ],
+        "description": _describe(picture),
+    }
+
+
+def _object(item: Picture, tone: int, unit: float, end: int, clashing: list[tuple[int, int]]) -> dict[str, Any]:
+    first, last = max(item["first"], 0), min(item["last"], end - 1)
+    width = max(2.0, (last - first + 1) * unit)
+    return {
+        "x": round(first * unit, 2),
+        "width": round(width, 2),
+        "mid": round(first * unit + width / 2, 2),
+        "tone": tone,
+        "over": item["outside"] or _clashes(item, clashing),
+        "text": item["name"] if fits(item["name"], width) else "",
+    }
+
+
+def _clashes(item: Picture, clashing: list[tuple[int, int]]) -> bool:
+    return any(first <= item["last"] and item["first"] <= last for first, last in clashing)
+
+
+def _describe(picture: Picture) -> str:
+    if picture.get("error"):
+        return f"Nothing can be drawn yet. {picture['error']['path']}: {picture['error']['message']}"
+    text = f"{picture['need']:,} columns needed"
+    if picture["alloc"] is not None:
+        text += f", {picture['alloc']:,} allocated"
+    elif picture["wanted"]:
+        text += f", {picture['wanted']:,} to be allocated"
+    text += "."
+    if picture["alloc"] is not None and not picture["alloc_valid"]:
+        text += " The allocation doesn't hold them, or is none of 32, 64, 128, 256 and 512."
+    elif picture["wanted"] is None:
+        text += f" That is more than the {picture['columns']} that there are."
+    for clash in picture["overlaps"]:
+        text += f" {' and '.join(clash['names'])} overlap in columns {clash['first']} to {clash['last']}."
+    if picture["gaps"]:
+        spans = [f"{gap['first']} to {gap['last']}" for gap in picture["gaps"][:6]]
+        text += f" Unused below the highest: {', '.join(spans)}."
+    return text
