@@ -19,6 +19,13 @@ _NEEDS_TWO = (
     "(b.blocking = 'full' AND NEW.blocking = 'weak')))"
 )
 
+# What the log says last of a lever's merges: it is written before the lever changes, and never again.
+_LAST_OF_MERGES = (
+    "(SELECT a.verb FROM core_activity a WHERE a.object_type = 'evidence.lever' "
+    "AND a.object_id = CAST(OLD.id AS varchar(40)) "
+    "AND a.verb IN ('evidence.merge_levers', 'evidence.unmerge_levers') ORDER BY a.id DESC LIMIT 1)"
+)
+
 register(
     Immutable("evidence_evidencerevision"),
     Immutable("evidence_evidencechange"),
@@ -124,12 +131,14 @@ register(
         table="evidence_supersession",
         name="disarms",
         code="evidence.supersession_disarms",
-        message="A row that blocks gives way to one that blocks, or to one that two curators merged it into.",
+        message="A row gives way to one that blocks less or has the other verdict by a merge of two curators only.",
         refuse_when=(
             "NEW.kind IN ('replaces', 'merges') AND EXISTS (SELECT 1 FROM evidence_evidencerow older "
             "JOIN evidence_evidencerevision was ON was.id = older.head_id, evidence_evidencerow newer "
             "JOIN evidence_evidencerevision now ON now.id = newer.head_id "
-            "WHERE older.id = NEW.older_id AND newer.id = NEW.newer_id AND was.blocking <> '' AND now.blocking = '') "
+            "WHERE older.id = NEW.older_id AND newer.id = NEW.newer_id AND ((was.blocking <> '' "
+            "AND now.blocking = '') OR (was.verdict = 'WIN' AND now.verdict = 'DEAD') "
+            "OR (was.verdict = 'DEAD' AND now.verdict = 'WIN'))) "
             "AND "
             + _ACCEPTED_BY.format(
                 which="p.row_id = NEW.newer_id AND p.merges_id = "
@@ -155,10 +164,11 @@ register(
         table="evidence_lever",
         name="merged",
         code="database.lever_merged",
-        message="A merge of levers is not undone, and the merged lever keeps its slug.",
+        message="A merge of levers is undone by its service alone, and the merged lever keeps its slug.",
         refuse_when=(
             "OLD.slug <> NEW.slug OR (OLD.merged_into_id IS NOT NULL AND "
-            "(NEW.merged_into_id IS NULL OR NEW.merged_into_id <> OLD.merged_into_id))"
+            "(NEW.merged_into_id <> OLD.merged_into_id OR (NEW.merged_into_id IS NULL AND "
+            f"COALESCE({_LAST_OF_MERGES}, '') <> 'evidence.unmerge_levers')))"
         ),
         event="UPDATE",
     ),

@@ -10,7 +10,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
-from v2kb.rules.evidence_change import weakens
+from v2kb.rules.evidence_change import acceptors_needed, weakens
 
 
 @service("evidence.supersede_row")
@@ -18,9 +18,10 @@ def supersede_row(actor: Actor, *, newer: str, older: str, kind: str, reason: st
     """Record that `newer` stands in some relation (`Supersession.Kind`) to `older`; both are codes.
 
     A blocking row is only replaced by one that blocks at least as much, for the same lever (or one above it) and in no
-    less scope: else a single person could lift it, which needs two.
+    less scope, and no WIN by a DEAD row or the other way: else a single person could do what needs two.
     Raises Forbidden core.role; Missing evidence.no_row; Refusal evidence.supersession_kind, evidence.supersession_self,
-    evidence.supersession_disarms; Conflict evidence.supersession_cycle, evidence.supersession_exists.
+    evidence.supersession_disarms, evidence.supersession_turns; Conflict evidence.supersession_cycle,
+    evidence.supersession_exists.
     """
     require_curator(actor)
     require_user(actor)
@@ -67,13 +68,20 @@ def add_edge(actor: Actor, *, newer: EvidenceRow, older: EvidenceRow, kind: str,
 
 
 def _refuse_disarming(newer: EvidenceRow, older: EvidenceRow, kind: str) -> None:
-    if kind not in SUPERSEDING or not older.head.blocking:
+    if kind not in SUPERSEDING:
         return
     content = newer.head.content
     if is_above(newer.head.lever.slug, older.head.lever):  # a row of a lever counts for the levers below it
         content = {**content, "lever": older.head.content["lever"]}
-    if not weakens(older.head.content, content):
+    if acceptors_needed(older.head.content, content) < 2:
         return
+    if not weakens(older.head.content, content):
+        raise Refusal(
+            "evidence.supersession_turns",
+            f"{older.code} is {older.head.verdict} and {newer.code} is {newer.head.verdict}: no one person turns it.",
+            field="newer",
+            fix=f"Propose the change of {older.code} itself, or a merge: two people accept that.",
+        )
     raise Refusal(
         "evidence.supersession_disarms",
         f"{older.code} blocks and {newer.code} blocks less, in less scope, for another lever, or not at all.",

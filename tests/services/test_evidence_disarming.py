@@ -4,7 +4,7 @@ import pytest
 from django.db import DatabaseError, transaction
 
 from evidence.hooks import open_spec_authors
-from evidence.models import EvidenceRevision, Lever
+from evidence.models import EvidenceRevision, Lever, Supersession
 from evidence.search.board import Design, board_of
 from evidence.services import (
     accept_proposal,
@@ -14,7 +14,9 @@ from evidence.services import (
     propose_change,
     propose_row,
     remove_alias,
+    supersede_row,
 )
+from evidence.services.merging import propose_merge
 from kernels.models import Op, Spec
 from kernels.selectors.verify import faults
 from kernels.services.specs import create_spec
@@ -125,3 +127,22 @@ def test_a_board_of_too_many_rows_keeps_the_dead_ones_of_the_picked_lever(monkey
     board = board_of(Design("scratch", ("fused-row-norm",)))
     assert board.left_out == 2
     assert board.rows[0].row == mine
+
+
+@pytest.mark.parametrize(("older", "newer"), [("WIN", "DEAD"), ("DEAD", "WIN")])
+def test_no_one_person_replaces_a_win_by_a_dead_row_or_the_other_way(older, newer):
+    win = f.evidence_row({**f.DEAD, "title": "A win", "verdict": "WIN", "cause_class": "", "not_checked": ""})
+    dead = f.evidence_row(f.DEAD, cause_class="harness_invalid")  # it blocks nothing
+    rows = {"WIN": win, "DEAD": dead}
+    edge = {"newer": rows[newer].code, "older": rows[older].code, "reason": "measured again"}
+    for kind in ("replaces", "merges"):
+        with pytest.raises(Refusal) as caught:
+            supersede_row(f.curator(), kind=kind, **edge)
+        assert caught.value.code == "evidence.supersession_turns"
+        forged = Supersession(newer=rows[newer], older=rows[older], kind=kind, reason="x", author=f.curator().user)
+        with pytest.raises(DatabaseError), transaction.atomic():
+            forged.save()
+    assert supersede_row(f.curator(), kind="contradicts", **edge).pk
+    merge = propose_merge(f.actor("prue"), into=edge["newer"], taken=edge["older"], reason="one thing")
+    assert accept_proposal(f.curator(), merge.pk).state == "open"
+    assert accept_proposal(f.actor("carl", "curator"), merge.pk).state == "accepted"
