@@ -161,12 +161,16 @@ def _vocabulary_told() -> tuple[dict[str, str], dict[str, str], dict[str, set[st
         parents[document["slug"]] = document["parent"]
         names[document["slug"]] = {lever_key(name) for name in document["aliases"]}
 
-    verbs = ("create_lever", "edit_lever", "merge_levers", "add_alias", "remove_alias")
+    verbs = ("create_lever", "edit_lever", "merge_levers", "lever_left", "add_alias", "remove_alias")
     for line in _told(*(f"evidence.{verb}" for verb in verbs)):
         before, after = line.before or {}, line.after or {}
         own = names[slugs.get(line.object_id, "")]
         if "slug" in after:
             take(after)
+        elif "left" in after:
+            merged.pop(after["left"], None)
+            for document in after.get("documents", ()):
+                take(document)
         elif "into" in after:
             taken, into = after["taken"]["slug"], after["into"]["slug"]
             take(after["taken"])
