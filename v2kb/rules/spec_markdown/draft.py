@@ -11,7 +11,7 @@ from v2kb.rules.spec_markdown.blocks import Block, Section
 READ, PARTLY, TEXT, LEFT, CHECKED = "read", "partly", "text", "left", "checked"
 MAX_NOTE = 20_000
 # More rows than any table of a spec may have.
-MAX_ROWS = 256
+MAX_ROWS = 129
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,9 +38,10 @@ def read_tasks(draft: Draft) -> None:
         elif block.kind == ITEM and _NAME.match(block.plain) and _TASKS.search(block.plain):
             _instance(draft, block)
     _types(draft)
+    active = next((m for block in draft.blocks() if (m := _ACTIVE_RANGE.search(block.plain))), None)
     for block in draft.blocks("roles", "granularity"):
         if block.kind == ITEM:
-            _iterations(draft, block)
+            _iterations(draft, block, active)
     for block in draft.blocks("roles", "granularity"):
         _activity(draft, block)
     for block in blocks:
@@ -101,7 +102,7 @@ def _types(draft: Draft) -> None:
             draft.put(f"granularity[{index}].type", row["task"], draft.lines.get(f"granularity[{index}]", 1))
 
 
-def _iterations(draft: Draft, block: Block) -> None:
+def _iterations(draft: Draft, block: Block, stated: re.Match[str] | None) -> None:
     text = block.plain
     named = _ITERATIONS.match(text)
     if not named or not re.search(r"\bK-(?:stages|iters|iterations|steps)\b", text):
@@ -113,7 +114,8 @@ def _iterations(draft: Draft, block: Block) -> None:
         if active:
             spelled = formula(re.sub(r"active_count", "active", active[1]))
             draft.put(f"{path}.iterations", spelled, block.line_at(active.start()), block)
-            _active_range(draft, block, path, spelled, active)
+            if stated:
+                _active_range(draft, block, path, spelled, active, stated)
         elif plain_count:
             draft.put(f"{path}.iterations", plain_count[1], block.line_at(plain_count.start()), block)
 
@@ -122,11 +124,10 @@ def _concerns(name: str, row: dict[str, str]) -> bool:
     return folded(name) in {folded(row.get(key, "")) for key in ("task", "type", "op")}
 
 
-def _active_range(draft: Draft, block: Block, path: str, spelled: str, match: re.Match[str]) -> None:
-    """How many may be active, where the file says so; compared with the range of iterations that it gives."""
-    stated = next((m for b in draft.blocks() if (m := _ACTIVE_RANGE.search(b.plain))), None)
-    if stated is None:
-        return
+def _active_range(
+    draft: Draft, block: Block, path: str, spelled: str, match: re.Match[str], stated: re.Match[str]
+) -> None:
+    """How many may be active, as the file says it; compared with the range of iterations that it gives."""
     line = block.line_at(match.start())
     for name, value in (("active_low", stated[1]), ("active_high", stated[2])):
         draft.put(f"{path}.{name}", value, line, block)
@@ -164,7 +165,8 @@ def _whole_grid(draft: Draft, block: Block) -> None:
     rows = draft.rows("granularity")
     if block.kind not in (ITEM, PARAGRAPH) or not rows:
         return
-    if re.search(r"\b(?:both|all)\s+(?:new\s+)?enums\b", text, re.I) and "task_offset" in text:
+    indexed = all(row.get("task_offset") for row in rows)
+    if not indexed and re.search(r"\b(?:both|all)\s+(?:new\s+)?enums\b", text, re.I) and "task_offset" in text:
         for index in range(len(rows)):
             draft.put(f"granularity[{index}].task_offset", True, block.first, block)
     listed = [row.get("listed", "") for row in rows]
