@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from kernels.views import kernels, ops, runs, spec_editor, spec_import, spec_search, specs, waivers
+from kernels.views import calculators, kernels, ops, runs, spec_editor, spec_import, spec_search, specs, waivers
 
 app_name = "kernels"
 
@@ -49,6 +49,10 @@ kernel_pages = [
     path("anchors/<slug:name>/stale/", kernels.anchor_stale, name="anchor_stale"),
     path("ops/<slug:slug>/anchors/new/", kernels.anchor_new, name="anchor_new"),
 ]
+calculator_pages = [
+    path("calculators/", calculators.calculator_list, name="calculator_list"),
+    path("calculators/<slug:name>/", calculators.calculator, name="calculator"),
+]
 run_pages = [
     path("runs/", runs.run_list, name="run_list"),
     path("ops/<slug:slug>/run/", runs.run_new, name="run_new"),
@@ -57,4 +61,4 @@ run_pages = [
     path("runs/<str:public_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("workers/", runs.worker_list, name="worker_list"),
 ]
-urlpatterns = [*spec_pages, *op_pages, *kernel_pages, *run_pages]
+urlpatterns = [*spec_pages, *op_pages, *kernel_pages, *run_pages, *calculator_pages]

@@ -3,6 +3,7 @@
 from rest_framework.routers import BaseRouter
 
 from kernels.api.anchors import AnchorViewSet
+from kernels.api.calculators import CalculatorViewSet
 from kernels.api.kernels import KernelViewSet, VersionViewSet
 from kernels.api.ops import ContractViewSet, OpViewSet, StopViewSet
 from kernels.api.reviews import CommentViewSet, PositionViewSet, SignatureViewSet
@@ -37,6 +38,7 @@ def register(router: BaseRouter) -> None:
     router.register("kernels", KernelViewSet, basename="kernel")
     router.register(rf"{KERNEL}/versions", VersionViewSet, basename="kernel-version")
     router.register("anchors", AnchorViewSet, basename="anchor")
+    router.register("calculators", CalculatorViewSet, basename="calculator")
     router.register("runs", RunViewSet, basename="run")
     router.register("workers", WorkerViewSet, basename="worker")
     router.register("queues", QueueViewSet, basename="queue")

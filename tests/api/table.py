@@ -11,7 +11,7 @@ from django.db import transaction
 from knox.models import AuthToken
 
 from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, SavedSearch, Term
-from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, propose_change
+from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, merge_levers, propose_change
 from evidence.services.claims import claim_proposal
 from evidence.services.experiments import add_entry
 from evidence.services.import_jobs import map_import, start_import
@@ -128,6 +128,11 @@ def _unused_lever(world: World) -> None:
     create_lever(f.curator(), name="Idle", slug="idle")
 
 
+def _merged_lever(world: World) -> None:
+    _unused_lever(world)
+    merge_levers(f.actor("mira", "curator"), "idle", into="fused-row-norm", reason="One technique.")
+
+
 def _archived_lever(world: World) -> None:
     _unused_lever(world)
     archive_lever(f.curator(), "idle", reason="Never used.")
@@ -242,6 +247,7 @@ EVIDENCE = {
     ),
     "POST /levers/{slug}/archive/": Line("cora", fixed(slug="idle"), WHY, before=_unused_lever),
     "POST /levers/{slug}/merge/": Line("cora", fixed(slug="idle"), MERGE, before=_unused_lever),
+    "POST /levers/{slug}/unmerge/": Line("cora", fixed(slug="idle"), WHY, before=_merged_lever),
     "GET /terms/": Line(query="?kind=arch"),
     "POST /terms/": Line("cora", body={"kind": "cause", "word": "register pressure"}, status=201),
     "GET /terms/{id}/": Line(params=added_term, before=_added_term),
@@ -314,6 +320,20 @@ OPS = {
     "GET /ops/{slug}/stops/": Line(params=OP),
     "POST /ops/{slug}/stops/": Line("dora", OP, {"reason": "Dead here.", "codes": ["D1"]}, 201),
 }
+CALCULATORS = {
+    "POST /calculators/smem-planner/": Line(
+        body={
+            "regions": [{"name": "W", "slots": "STAGES", "size_bytes": "16384", "page_count": "1"}],
+            "symbols": {"STAGES": "8"}, "queue": ["this", "this"],
+        }
+    ),
+    "POST /calculators/wave-quantisation/": Line(body={"items": 7168, "tasks": 136, "old_warps": 4, "new_warps": 7}),
+    "POST /calculators/achievable-floor/": Line(body={"bytes": "31.5 MB", "low_tb_s": "2.0", "high_tb_s": "3.4"}),
+    "POST /calculators/task-count/": Line(body={"num_tasks": "8*(N/128)", "listed": "64", "symbols": {"N": "1024"}}),
+    "POST /calculators/tmem-columns/": Line(
+        body={"objects": [{"name": "ACC", "slots": "2", "columns": "16"}], "alloc_columns": "64"}
+    ),
+}  # fmt: skip
 SPECS = {
     "GET /specs/": Line(),
     "POST /specs/": Line("dora", body={"title": "Another", "ops": ["plain-add"]}, status=201),
@@ -402,7 +422,7 @@ FRAME = {
         before=_viewer_token,
     ),
 }
-TABLE: dict[str, Line] = {**REFERENCES, **EVIDENCE, **OPS, **SPECS, **KERNELS, **RUNS, **FRAME}
+TABLE: dict[str, Line] = {**REFERENCES, **EVIDENCE, **OPS, **CALCULATORS, **SPECS, **KERNELS, **RUNS, **FRAME}
 # Things of one person: to anybody else they do not exist.
 PRIVATE = {
     "GET /specs/{code}/draft/": "spec.no_draft",
