@@ -179,3 +179,15 @@ def test_answers_stay_in_their_thread(dora, spec, row):
     assert refused["code"] == "review.other_thread"
     assert dora.post(path, {"place": "C1", "text": "Hm.", "parent": 10**9}, status=404)["code"] == "review.no_comment"
     assert dora.post(path, {"place": "C9", "text": "Hm."}, status=422)["code"] == "review.unknown_place"
+
+
+def test_a_file_is_checked_by_line_and_a_revision_leaves_as_markdown(dora, spec, row):
+    made = dora.post(f"/specs/{spec}/revisions/", {"base_hash": "", "content": content(row)})
+    text = dora.get(f"/specs/{spec}/revisions/1/markdown/", Accept="text/plain").decode()
+    said = dora.post("/specs/check-file/", {"text": text}, status=200)
+    assert said["document"] == made["content"]
+    assert said["exit_code"] == (2 if made["findings"] else 0)
+    assert all(finding["line"] >= 1 for finding in said["findings"])
+    assert all(placement["state"] == "read" for placement in said["placements"])
+    unread = dora.post("/specs/check-file/", {"text": '{"a": '}, status=200)
+    assert (unread["exit_code"], unread["findings"]) == (3, [])

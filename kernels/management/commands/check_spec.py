@@ -66,7 +66,7 @@ class Command(BaseCommand):
         for finding in check.findings:
             word = "missing input" if finding["kind"] == MISSING_INPUT else _WORDS[finding["severity"]]
             said = f"{file}:{finding['line']}: {finding['rule']} {word}: {finding['message']}"
-            self.stdout.write(f"{said} {finding['fix']}".rstrip())
+            self.stdout.write(f"{said} {finding['fix']} [{finding['path']}]")
         for placement in check.reading.placements if placements else ():
             said = f"{placement.state} {', '.join(placement.where)} {placement.why}".rstrip()
             self.stdout.write(f"{file}:{placement.first}-{placement.last}: {said}")
