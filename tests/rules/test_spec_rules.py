@@ -450,3 +450,16 @@ def test_an_input_that_two_rules_lack_blocks_when_one_of_them_would():
     assert {"R35", "R43"} <= {finding.rule, *finding.also}
     assert finding.severity == "E"
     assert not report.passes
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"engine__tiles_per_task": ""}, "engine: tiles per task is not given."),
+        ({"wiring__tasks__1__register_split": ""}, "wiring tasks, row 2: register split is not given."),
+        ({"smem__regions__8__slices__0__offset_bytes": ""}, "smem regions, row 9 slices, row 1: offset bytes is not"),
+    ],
+)
+def test_an_empty_number_says_which_one(change, message):
+    missing = [f.message for f in check_spec(changed(grouped_gemm_spec(), **change)) if f.kind == "missing_input"]
+    assert any(said.startswith(message) for said in missing)

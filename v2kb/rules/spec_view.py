@@ -29,11 +29,12 @@ _PLAIN_NUMBER = re.compile(r"0|[1-9][0-9]{0,30}")
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """An input that a rule needs and cannot read. `path` is the field; `fix` says what to do."""
+    """An input that a rule needs and cannot read: nothing stands there, or it has no value. `fix` says what to do."""
 
     path: str
     message: str
     fix: str
+    is_empty: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,14 @@ class Row:
         """The row's name, or its place in the table while it has none."""
         named = self.source.get("name") or self.source.get("task")
         return named or f"Row {int(self.path.rpartition('[')[2].rstrip(']')) + 1}"
+
+
+def spoken(path: str) -> str:
+    """A path of the document in words: "wiring tasks, row 1: register split"."""
+    place, _, name = path.rpartition(".")
+    rows = re.sub(r"\[([0-9]+)\]", lambda found: f", row {int(found[1]) + 1}", place.replace(".", " "))
+    words = name.replace("_", " ")
+    return f"{rows}: {words}".replace("_", " ") if place else words
 
 
 class SpecView:
@@ -99,7 +108,7 @@ class SpecView:
     def number(self, path: str, text: str, local: Mapping[str, int] | None = None) -> int | Missing:
         """Evaluate one field."""
         if not text:
-            return Missing(path, "Nothing is given here.", "Write a number or a formula.")
+            return Missing(path, f"{spoken(path)} is not given.", "Write a number or a formula.", is_empty=True)
         if _PLAIN_NUMBER.fullmatch(text):
             return int(text)
         try:

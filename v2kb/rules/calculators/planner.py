@@ -100,8 +100,8 @@ def _planned(entry: Entry, view: SpecView, path: str) -> tuple[Region, ...] | No
     regions, missing = view.planner_input
     for absent in missing:
         field = absent.path.replace("smem.regions", path, 1)
-        code = MISSING if absent.message.startswith("Nothing") else TOO_LARGE if field == path else UNREADABLE
-        entry.add(code, field, absent.message, absent.fix)
+        code = MISSING if absent.is_empty else TOO_LARGE if field == path else UNREADABLE
+        entry.add(code, field, "Nothing is given here." if absent.is_empty else absent.message, absent.fix)
     if isinstance(view.plan, PlanError):
         error = view.plan
         field = view.region_path(error.index).replace("smem.regions", path, 1)
