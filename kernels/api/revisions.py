@@ -10,10 +10,10 @@ from kernels.api.specs import CODE_OF_SPEC, Gate, GateLine, RevisionSummary, rev
 from kernels.models import Approval, GateResult, PreRegistration, SpecRevision, Submission
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.reviews import what_is_missing
-from kernels.selectors.spec_files import spec_markdown
 from kernels.services import gate, posting, reviews, specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import AS_TEXT, NUMBER, Document, Input, Nothing, Text, read
+from v2kb.rules.spec_markdown.writing import write_markdown
 
 NUMBER_OF_REVISION = OpenApiParameter("number", int, OpenApiParameter.PATH, description="Number of the revision.")
 
@@ -150,7 +150,7 @@ class RevisionViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
     @action(detail=True, pagination_class=None, renderer_classes=AS_TEXT)
     def markdown(self, request: Request, code: str, number: str) -> Response:
         """The revision as markdown, in the order of a Stage-1 spec; it is read back without loss."""
-        return Response(spec_markdown(revision_of(code, number).content))
+        return Response(write_markdown(revision_of(code, number).content))
 
     @extend_schema(responses=ReviewState, parameters=[NUMBER_OF_REVISION], filters=False)
     @action(detail=True, pagination_class=None)

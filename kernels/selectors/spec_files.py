@@ -11,7 +11,6 @@ from v2kb.rules.rule_registry import ERROR, WARNING
 from v2kb.rules.spec_document import normalise
 from v2kb.rules.spec_markdown.draft import Reading
 from v2kb.rules.spec_markdown.files import read_file
-from v2kb.rules.spec_markdown.writing import write_markdown
 from v2kb.rules.spec_rules import SpecReport
 
 CLEAR, WARNINGS, ERRORS, UNREADABLE = 0, 1, 2, 3
@@ -85,11 +84,6 @@ def templates() -> dict[str, Template]:
         document, _ = normalise(json.loads(path.read_text(encoding="utf-8")))
         found.append(Template(path.stem, document["engine"]["family"], document["title"], document))
     return {template.name: template for template in sorted(found, key=lambda t: (t.family, t.name))}
-
-
-def spec_markdown(content: dict[str, Any]) -> str:
-    """The markdown of a spec's content."""
-    return write_markdown(content)
 
 
 def spec_json(content: dict[str, Any]) -> str:

@@ -9,15 +9,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 from kernels.forms import SpecImportForm
 from kernels.models import Op, Spec, SpecRevision
 from kernels.policies import may_design
-from kernels.selectors.spec_files import FileCheck, check_file, spec_json, spec_markdown, templates
+from kernels.selectors.spec_files import FileCheck, check_file, spec_json, templates
 from kernels.services import posting
 from v2kb.core.actor import actor_from_request
 from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
+from v2kb.rules.spec_markdown.writing import write_markdown
 
 MAX_SHOWN = 300
-EXPORTS = {"md": ("text/markdown; charset=utf-8", spec_markdown), "json": ("application/json", spec_json)}
+EXPORTS = {"md": ("text/markdown; charset=utf-8", write_markdown), "json": ("application/json", spec_json)}
 STATES = {
     "read": "in fields",
     "partly": "in fields and notes",
@@ -61,10 +62,10 @@ def _filled(request: HttpRequest) -> SpecImportForm:
     template = templates().get(request.GET.get("template", ""))
     initial: dict[str, Any] = {"ops": request.GET.getlist("op")}
     if template is not None:
-        initial["text"] = spec_markdown(template.document)
+        initial["text"] = write_markdown(template.document)
     elif code := request.GET.get("spec"):
         spec = get_object_or_404(Spec.objects.select_related("head"), code=code, head__isnull=False)
-        initial["text"] = spec_markdown({**spec.head.content, "ops": _unpinned(spec.head.content["ops"])})
+        initial["text"] = write_markdown({**spec.head.content, "ops": _unpinned(spec.head.content["ops"])})
         initial["ops"] = list(spec.ops.values_list("slug", flat=True))
     return SpecImportForm(initial=initial)
 

@@ -16,11 +16,12 @@ from v2kb.rules.spec_markdown.engine import read_engine
 from v2kb.rules.spec_markdown.exact import read_exact
 from v2kb.rules.spec_markdown.gates import read_gates, read_scale_packs
 from v2kb.rules.spec_markdown.log import read_audit, read_questions, read_reviews
-from v2kb.rules.spec_markdown.memory import mark_tmem, read_smem, read_tmem
+from v2kb.rules.spec_markdown.memory import read_smem
 from v2kb.rules.spec_markdown.predictions import read_prediction
 from v2kb.rules.spec_markdown.roles import read_roles
 from v2kb.rules.spec_markdown.semaphores import read_sems, read_storage
 from v2kb.rules.spec_markdown.tasks import read_tasks
+from v2kb.rules.spec_markdown.tmem import mark_tmem, read_tmem
 from v2kb.rules.spec_markdown.wiring import read_wiring
 
 _PLACES = (
