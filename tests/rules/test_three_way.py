@@ -35,6 +35,8 @@ def changed(**fields):
          changed(regions=rows(A="9", C="3"))),
         (changed(regions=rows(A="1", B="2", N="4", C="3")), changed(regions=rows(A="1", B="7", C="3")),
          changed(regions=rows(A="1", B="7", N="4", C="3"))),
+        (changed(regions=rows(A="1", NEW="2", C="3")), changed(regions=rows(A="1", B="7", C="3")),
+         changed(regions=rows(A="1", NEW="7", C="3"))),
         (changed(regions=rows(A="1", B="2", C="3", M="5")), changed(regions=rows(A="1", B="2", C="3", H="6")),
          changed(regions=rows(A="1", B="2", C="3", M="5", H="6"))),
     ],
@@ -50,6 +52,8 @@ def test_changes_of_one_side_stand(mine, theirs, merged):
         (changed(flags=["m"]), changed(flags=["h"]), "flags", ["m"]),
         (changed(regions=rows(A="9", B="2", C="3")), changed(regions=rows(A="8", B="2", C="3")), "regions[0].size",
          "9"),
+        (changed(regions=rows(A="1", M="2", C="3")), changed(regions=rows(A="1", H="2", C="3")), "regions[1].name",
+         "M"),
         (changed(regions=rows(A="9", C="3")), changed(regions=rows(A="1", B="8", C="3")), "regions[1]", None),
         (changed(regions=rows(A="1", B="8", C="3")), changed(regions=rows(A="1", C="3")), "regions[1]", None),
     ],
@@ -69,6 +73,8 @@ def test_rows_without_names_are_merged_by_number_or_asked_as_a_whole():
     mine = {"gates": [{"bar": "a", "cases": "m"}, {"bar": "b", "cases": ""}]}
     theirs = {"gates": [{"bar": "a", "cases": ""}, {"bar": "t", "cases": ""}]}
     assert merge(base, mine, theirs) == ({"gates": [{"bar": "a", "cases": "m"}, {"bar": "t", "cases": ""}]}, [])
+    turned = {"gates": [base["gates"][1], base["gates"][0]]}
+    assert [c.path for c in merge(base, mine, turned)[1]] == ["gates"]
     shorter = {"gates": [{"bar": "t", "cases": ""}]}
     merged, conflicts = merge(base, mine, shorter)
     assert (merged, [c.path for c in conflicts]) == (mine, ["gates"])
@@ -93,13 +99,12 @@ def test_nothing_that_was_typed_is_lost(base, mine, theirs):
     """What one side has new is in the merged document or in a conflict."""
     merged, conflicts = merge(base, mine, theirs)
     asked = [value for c in conflicts for value in (c.mine, c.theirs)]
+    held, known = ([value for row in side["rows"] for value in row.values()] for side in (merged, base))
     for side in (mine, theirs):
         assert merged["title"] == side["title"] or side["title"] in asked or side["title"] == base["title"]
         for row in side["rows"]:
-            if row in base["rows"]:
-                continue
-            held = next((r for r in merged["rows"] if r["name"] == row["name"]), None)
-            assert row in asked or (held and (held["size"] == row["size"] or row["size"] in asked))
+            if row not in base["rows"] and row not in asked:
+                assert all(value in held or value in asked or value in known for value in row.values())
 
 
 @given(documents, documents)

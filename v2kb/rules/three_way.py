@@ -99,14 +99,13 @@ def _merge_rows(
     base: list[Any], mine: list[Any], theirs: list[Any], path: str, conflicts: list[Conflict]
 ) -> list[Any] | None:
     """The rows merged by name, or by number where their names don't tell them apart; None where neither is possible."""
-    names = [_names(rows) for rows in (base, mine, theirs)]
-    if any(found is None for found in names):
-        same = len(base) == len(mine) == len(theirs)
-        return (
-            [_merge(*rows, f"{path}[{n}]", conflicts) for n, rows in enumerate(zip(base, mine, theirs, strict=True))]
-            if same
-            else None
-        )
+    old, own, other = (_names(rows) for rows in (base, mine, theirs))
+    if old is None or own is None or other is None:
+        if not len(base) == len(mine) == len(theirs) or any(_moved(base, rows) for rows in (mine, theirs)):
+            return None
+        sides = zip(base, mine, theirs, strict=True)
+        return [_merge(*rows, f"{path}[{number}]", conflicts) for number, rows in enumerate(sides)]
+    names = [old, _as_before(old, own), _as_before(old, other)]
     by_name = [dict(zip(found, rows, strict=True)) for found, rows in zip(names, (base, mine, theirs), strict=True)]
     merged: list[Any] = []
     for name in _order(*names):
@@ -115,6 +114,17 @@ def _merge_rows(
         if value is not ABSENT:
             merged.append(value)
     return merged
+
+
+def _moved(base: list[Any], rows: list[Any]) -> bool:
+    """True when the rows are those of `base` in another order."""
+    return rows != base and sorted(map(repr, rows)) == sorted(map(repr, base))
+
+
+def _as_before(base: list[str], names: list[str]) -> list[str]:
+    """The names of one side, with that of `base` for a row that was renamed where it stood."""
+    renamed = {n for n in range(min(len(base), len(names))) if names[n] not in base and base[n] not in names}
+    return [base[n] if n in renamed else name for n, name in enumerate(names)]
 
 
 def _order(base: list[str], mine: list[str], theirs: list[str]) -> list[str]:
