@@ -7,7 +7,7 @@ from typing import Any
 from kernels.models import Anchor, Run
 from kernels.selectors.ladder import standing_of_run
 from v2kb.rules.grades import DEVICE_SPAN
-from v2kb.rules.prereg import FIELDS, parse_prediction
+from v2kb.rules.prediction_reading import FIELDS, parse_prediction
 from v2kb.rules.session import ANCHOR, CANDIDATE, Case, RunSamples, Session, pair_runs
 from v2kb.rules.stats import median_ns
 from v2kb.rules.verdict_gates import Registration

@@ -39,7 +39,7 @@ from v2kb.core.search.upkeep import differences
 from v2kb.rules import antiloop
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.experiments import entry_hash
-from v2kb.rules.prereg import parse_prediction
+from v2kb.rules.prediction_reading import parse_prediction
 from v2kb.rules.spec_document import choice_hash, find_choice
 from v2kb.wire.base import message_hash
 from v2kb.wire.bundle import bundle_digest

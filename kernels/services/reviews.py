@@ -21,7 +21,7 @@ from v2kb.core.policies import require_user
 from v2kb.core.service import service
 from v2kb.core.values import check_text
 from v2kb.rules.canonical import content_hash
-from v2kb.rules.prereg import parse_prediction
+from v2kb.rules.prediction_reading import parse_prediction
 from v2kb.rules.spec_document import choice_hash
 
 MAX_COMMENT = 20_000

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from v2kb.rules.grades import DecidingSession, graded
-from v2kb.rules.prereg import parse_prediction
+from v2kb.rules.prediction_reading import parse_prediction
 from v2kb.rules.session import Case, Pair, Session
 from v2kb.rules.verdict import Verdict, judge
 from v2kb.rules.verdict_gates import JudgePolicy, Registration

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.rules.sessions import prediction
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.plan_check import anchor_in_unit, check_plan
-from v2kb.rules.prereg import FIELDS, parse_prediction
+from v2kb.rules.prediction_reading import FIELDS, parse_prediction
 
 UNHURRIED = settings(deadline=None)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from v2kb.rules.antiloop_facts import ADOPTS, KEEPS, Choice, Cited, Unknown, items, mapping, text
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.prediction_reading import parse_prediction
 from v2kb.rules.prediction_words import named
-from v2kb.rules.prereg import parse_prediction
 from v2kb.rules.scope import DISJOINT, describe, relation
 
 NOT_APPLICABLE = "NOT_APPLICABLE"

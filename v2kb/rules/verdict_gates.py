@@ -11,7 +11,8 @@ from itertools import pairwise
 
 from v2kb.rules.effects import Effects
 from v2kb.rules.grades import DecidingSession
-from v2kb.rules.prereg import MIN_ROUNDS, Prereg
+from v2kb.rules.prediction_reading import MIN_ROUNDS
+from v2kb.rules.prereg import Prereg
 from v2kb.rules.session import HIGHER, Case, Session
 from v2kb.rules.units import UnitMismatch, conversion_factor, format_quantity
 
