@@ -9,7 +9,7 @@ from kernels.selectors.workers import alive_since
 from v2kb.broker import RUN_QUEUES
 from v2kb.rules.op_contract import TARGETS
 from v2kb.rules.scope import ENVELOPES
-from v2kb.rules.spec_fields import FAMILIES
+from v2kb.rules.spec_words import FAMILIES
 from v2kb.rules.states import SPEC_STATES
 from v2kb.wire.outcomes import RUN_OUTCOMES
 

@@ -20,7 +20,7 @@ from v2kb.core.rest import Document, Input, Text, read
 from v2kb.rules.scope import read_scope
 from v2kb.rules.search_query import MAX_CHARS
 from v2kb.rules.search_receipt import DECISIONS, MAX_REASON
-from v2kb.rules.spec_fields import FAMILIES
+from v2kb.rules.spec_words import FAMILIES
 
 
 class Filters(Input):

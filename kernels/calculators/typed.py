@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 
 from kernels.calculators.forms import MAX_ROWS, Form, Rows
 from v2kb.rules.calculators import CALCULATORS
-from v2kb.rules.spec_fields import THIS_SPEC
+from v2kb.rules.spec_words import THIS_SPEC
 
 TASK = "task"
 _ROW = re.compile(r"([a-z]+)-(\d{1,4})-([a-z_]+)")

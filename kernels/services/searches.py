@@ -17,7 +17,7 @@ from v2kb.core.values import check_document
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.search_receipt import choices_of, decision_problems, with_choices
 from v2kb.rules.spec_document import empty_spec
-from v2kb.rules.spec_fields import FAMILIES
+from v2kb.rules.spec_words import FAMILIES
 
 MAX_RECEIPT_BYTES = 1024 * 1024
 Decisions = Mapping[str, Mapping[str, str]]

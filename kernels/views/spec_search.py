@@ -26,7 +26,7 @@ from v2kb.core.views import add_refusal
 from v2kb.rules.scope import DIMENSIONS, read_scope
 from v2kb.rules.search_query import MAX_CHARS
 from v2kb.rules.search_receipt import ASIDES, DECISIONS, MAX_REASON
-from v2kb.rules.spec_fields import FAMILIES
+from v2kb.rules.spec_words import FAMILIES
 from v2kb.rules.words import counted
 
 TYPED = ("arch", "dtype", "m")

@@ -8,8 +8,8 @@ from tests.rules.barrier_tables import barrier_findings, grouped_gemm_channels, 
 from tests.rules.spec_checks import changed
 from tests.rules.spec_examples import canonical, grouped_gemm_spec
 from v2kb.rules.channels import channels_of_rows, edges_of_channels, rows_of_channels
-from v2kb.rules.spec_fields import ARRIVAL_KINDS, ARRIVERS, ARRIVES, DATA_PATHS, PUBLICATIONS, REINIT_OWNERS
 from v2kb.rules.spec_rules import semaphore_map
+from v2kb.rules.spec_words import ARRIVAL_KINDS, ARRIVERS, ARRIVES, DATA_PATHS, PUBLICATIONS, REINIT_OWNERS
 
 
 def by_name(rows):

@@ -3,8 +3,8 @@
 import re
 
 from v2kb.rules.rule_registry import Reporter
-from v2kb.rules.spec_fields import ROLES
 from v2kb.rules.spec_view import Missing, Row, SpecView
+from v2kb.rules.spec_words import ROLES
 
 NO_FAMILY = Missing("engine.family", "The family of the engine is not chosen.", "Choose one of A to E.")
 # An owner that re-initialises nothing at task start: nobody, or the controller at each publish.

@@ -4,8 +4,8 @@ import re
 
 from v2kb.rules.barriers import has_barriers, need_word, waiter
 from v2kb.rules.rule_registry import ERROR, Context, Reporter, Rule, spec_rule
-from v2kb.rules.spec_fields import ARRIVERS
 from v2kb.rules.spec_view import MAX_SLOTS, Missing, Row, SpecView
+from v2kb.rules.spec_words import ARRIVERS
 
 # Arrivals of one phase, by the way in which cp.async data is published.
 _PUBLISHED_BY = {"fence_then_arrive": ARRIVERS["elected"], "noinc": ARRIVERS["noinc_and_elected"]}

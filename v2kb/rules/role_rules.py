@@ -7,8 +7,8 @@ from typing import Any
 from v2kb.rules.barriers import has_roles
 from v2kb.rules.release_rules import LAUNCHER, STORER, release_owners
 from v2kb.rules.rule_registry import ERROR, Context, Reporter, Rule, spec_rule
-from v2kb.rules.spec_fields import ROLES
 from v2kb.rules.spec_view import Missing, SpecView
+from v2kb.rules.spec_words import ROLES
 
 TABLE = "roles.rows"
 # The controller belongs to the runtime; a spec answers for the other four.

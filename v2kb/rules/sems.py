@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from v2kb.rules.barriers import blank_cell, has_barriers, need_word, sem_table
 from v2kb.rules.rule_registry import ERROR, Context, Reporter, Rule, spec_rule
-from v2kb.rules.spec_fields import ARRIVERS
 from v2kb.rules.spec_view import Missing, Row, SpecView
+from v2kb.rules.spec_words import ARRIVERS
 
 OP_SEM_BUDGET = 31
 _CELLS = ("producer", "consumer", "meaning", "kind", "reinit_owner")

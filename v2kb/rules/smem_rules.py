@@ -11,8 +11,8 @@ from v2kb.rules.smem import (
     pages_needed,
 )
 from v2kb.rules.smem_sequence import TaskOnSM, repeat_until_settled, simulate
-from v2kb.rules.spec_fields import THIS_SPEC
 from v2kb.rules.spec_view import Missing, Row, SpecView
+from v2kb.rules.spec_words import THIS_SPEC
 
 LAST_PAGE_BYTES = CAPACITY_BYTES - (PAGES - 1) * PAGE_BYTES
 REGIONS = "smem.regions"

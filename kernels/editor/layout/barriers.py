@@ -1,7 +1,7 @@
 """Semaphores in either form, and the barrier ledger: the same rows by what the protocol asks of them."""
 
 from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word, yes_no
-from v2kb.rules.spec_fields import (
+from v2kb.rules.spec_words import (
     ARRIVAL_KINDS,
     ARRIVERS,
     ARRIVES,

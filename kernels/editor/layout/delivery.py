@@ -2,7 +2,7 @@
 
 from kernels.editor.layout.overview import NAMED
 from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word, yes_no
-from v2kb.rules.spec_fields import INDEXED_BY, RUNGS
+from v2kb.rules.spec_words import INDEXED_BY, RUNGS
 
 GATE_ROWS = Table(
     "gates",

@@ -2,7 +2,7 @@
 
 from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word, yes_no
 from v2kb.rules.prediction_words import LABELS
-from v2kb.rules.spec_fields import FLOORS, POLARITIES, STANCES, STATISTICS, TIMERS
+from v2kb.rules.spec_words import FLOORS, POLARITIES, STANCES, STATISTICS, TIMERS
 
 CHOICES = Section(
     "choices",

@@ -1,7 +1,7 @@
 """Shared memory and tensor memory."""
 
 from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word, yes_no
-from v2kb.rules.spec_fields import ROLES
+from v2kb.rules.spec_words import ROLES
 
 SLICES = Table(
     "slices",

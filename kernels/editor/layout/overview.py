@@ -1,7 +1,7 @@
 """What the spec is about: title, ops, symbols, claims, engine."""
 
 from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word, yes_no
-from v2kb.rules.spec_fields import FAMILIES, ROUTES
+from v2kb.rules.spec_words import FAMILIES, ROUTES
 
 NAMED = (Input("name", "name", short=True), Input("value", "value or expression"))
 OPS = Table(

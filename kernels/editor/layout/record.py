@@ -1,7 +1,7 @@
 """What is open, who looked, what an appendix changes, and what the author checked."""
 
 from kernels.editor.layout.parts import Fields, Input, Section, Table, size, word
-from v2kb.rules.spec_fields import AUDIT_ANSWERS, BLOCKS, NOTE_PLACES, QUESTION_STATES, REVIEW_VERDICTS
+from v2kb.rules.spec_words import AUDIT_ANSWERS, BLOCKS, NOTE_PLACES, QUESTION_STATES, REVIEW_VERDICTS
 
 QUESTION_ROWS = Table(
     "open_questions",

@@ -1,7 +1,7 @@
 """Who does what, and how the work is cut into tasks."""
 
 from kernels.editor.layout.parts import Fields, Input, Matrix, Section, Table, size, word, yes_no
-from v2kb.rules.spec_fields import DEPENDENCIES, MODES, RELEASE_OWNERS, ROLES
+from v2kb.rules.spec_words import DEPENDENCIES, MODES, RELEASE_OWNERS, ROLES
 
 
 def _path(prefix: str, duty: str) -> tuple[Input, ...]:

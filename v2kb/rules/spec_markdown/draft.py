@@ -5,8 +5,8 @@ from typing import Any
 
 from v2kb.rules.problem import Problem
 from v2kb.rules.spec_document import normalise
-from v2kb.rules.spec_fields import NOTE_PLACES
 from v2kb.rules.spec_markdown.blocks import Block, Section
+from v2kb.rules.spec_words import NOTE_PLACES
 
 READ, PARTLY, TEXT, LEFT, CHECKED = "read", "partly", "text", "left", "checked"
 MAX_NOTE = 20_000
