@@ -67,11 +67,17 @@ def _renamed(user: User):
 
 
 def test_regions_are_dragged_and_moved_by_keys(page: Page, site: str, console, designer) -> None:
+    page.set_viewport_size({"width": 1440, "height": 1400})  # both rows in sight
     page.goto(f"{site}/specs/S2/edit/smem/")
     names = lambda: [r["name"] for r in SpecDraft.objects.get(user=designer).content["smem"]["regions"]][:4]  # noqa: E731
     rows = page.locator("#f-smem-regions > div > .table-wrap > table > tbody")
     assert names() == ["W0", "W1", "W2", "W3"]
-    rows.nth(0).locator("[data-handle]").first.drag_to(rows.nth(2), target_position={"x": 40, "y": 60})
+    rows.nth(0).locator("[data-handle]").first.hover()
+    page.mouse.down()
+    box = rows.nth(2).bounding_box()
+    page.mouse.move(box["x"] + 40, box["y"] + 10, steps=5)
+    page.mouse.move(box["x"] + 40, box["y"] + box["height"] - 10, steps=5)
+    page.mouse.up()
     expect(rows.nth(2).get_by_label("name, row 3", exact=True).first).to_have_value("W0")
     assert names() == ["W1", "W2", "W0", "W3"]
     up = page.get_by_role("button", name="move row 3 up").first
