@@ -20,6 +20,7 @@ from v2kb.core.errors import Missing
 from v2kb.core.rest import Document, Input, Text, find, read
 from v2kb.rules.spec_diff import spec_diff
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
+from v2kb.rules.spec_markdown.draft import STATES
 from v2kb.rules.states import SPEC_STATES
 
 CODE_OF_SPEC = OpenApiParameter("code", str, OpenApiParameter.PATH, description="Code of the spec, such as S1.")
@@ -107,7 +108,7 @@ class PlacementSerializer(serializers.Serializer):
 
     first = serializers.IntegerField()
     last = serializers.IntegerField()
-    state = serializers.ChoiceField(choices=["read", "partly", "text", "checked", "left"])
+    state = serializers.ChoiceField(choices=STATES)
     where = serializers.ListField(child=serializers.CharField())
     why = serializers.CharField()
 

@@ -24,7 +24,8 @@ STATES = {
     "partly": "in fields and notes",
     "text": "in notes",
     "checked": "compared",
-    "left": "left out",
+    "doubt": "not decided",
+    "left": "no field holds it",
 }
 
 

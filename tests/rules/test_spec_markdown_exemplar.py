@@ -161,7 +161,7 @@ def test_nothing_is_dropped(text, reading):
     lines = text.split("\n")
     states = {}
     for p in reading.placements:
-        states.update(dict.fromkeys(range(p.first, p.last + 1), p.state) if p.state != "checked" else {})
+        states.update(dict.fromkeys(range(p.first, p.last + 1), p.state) if p.state not in ("checked", "doubt") else {})
     for number, line in enumerate(lines, 1):
         if not line.strip() or re.match(r"#|---$", line):
             continue

@@ -109,6 +109,7 @@ def test_what_a_mark_does_not_know_is_said():
     assert reading.document["ops"][0]["name"] == "A"
     assert "weather is no part of a spec; what follows is read as text." in said
     assert "colour is no field of ops." in said
+    assert "ops, colour: red" in reading.document["notes"]["contract"]
     assert "No table or text of engine follows this mark." in said
 
 

@@ -8,7 +8,8 @@ from v2kb.rules.spec_document import normalise
 from v2kb.rules.spec_markdown.blocks import Block, Section
 from v2kb.rules.spec_words import NOTE_PLACES
 
-READ, PARTLY, TEXT, LEFT, CHECKED = "read", "partly", "text", "left", "checked"
+READ, PARTLY, TEXT, LEFT, CHECKED, DOUBT = "read", "partly", "text", "left", "checked", "doubt"
+STATES = (READ, PARTLY, TEXT, LEFT, CHECKED, DOUBT)
 MAX_NOTE = 20_000
 # More rows than any table of a spec may have.
 MAX_ROWS = 129
@@ -19,7 +20,8 @@ class Placement:
     """What became of lines `first` to `last`: `state` is one of
 
     read (all of it is in fields), partly (fields were read and the text is kept), text (kept as a note), checked (only
-    compared with what was read), left (not in the document). `where` names fields; `why` says what to look at.
+    compared with what was read), doubt (something could not be decided), left (no field can hold it). `where` names
+    fields; `why` says what to look at.
     """
 
     first: int
@@ -142,11 +144,16 @@ class Draft:
 
     def doubt(self, line: int, why: str, *where: str) -> None:
         """Say what could not be decided at a line."""
-        self.doubts.append(Placement(line, line, CHECKED if where else LEFT, tuple(where), why))
+        self.doubts.append(Placement(line, line, DOUBT, tuple(where), why))
 
     def checked(self, line: int, why: str, *where: str) -> None:
         """Say what a line was compared with."""
         self.doubts.append(Placement(line, line, CHECKED, tuple(where), why))
+
+    def keep(self, path: str, line: int, text: str, why: str) -> None:
+        """Keep in the notes what a marked table states and no field can hold."""
+        self.note(_note_place(path), line, text)
+        self.doubts.append(Placement(line, line, LEFT, (f"notes.{_note_place(path)}",), why))
 
     def note(self, place: str, line: int, text: str) -> None:
         """Keep text of the file in the notes of a part."""

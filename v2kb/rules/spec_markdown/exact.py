@@ -108,7 +108,8 @@ def _pairs(draft: Draft, part: Part, rows: list[tuple[int, list[str]]]) -> None:
     for line, cells in rows:
         name = decode(cells[0]) if cells else ""
         if len(cells) < 2 or (part.form == FIELDS and name not in part.columns):
-            draft.doubt(line, f"{name or 'This line'} is no field of {part.path}.")
+            said = " | ".join(cell.strip() for cell in cells)
+            draft.keep(part.path, line, said, f"{name or 'This line'} is no field of {part.path}.")
             continue
         listed = part.form == FIELDS and is_list(part, name)
         target[name] = decode_list(cells[1]) if listed else decode(cells[1])
@@ -121,7 +122,8 @@ def _row(draft: Draft, part: Part, head: list[str], cells: list[str], line: int)
         if name == OF and part.parent:
             continue
         if name not in part.columns:
-            draft.doubt(line, f"{name or 'A column'} is no field of {part.path}.")
+            text = f"{part.path}, {name}: {decode(cell)}"
+            draft.keep(part.path, line, text, f"{name or 'A column'} is no field of {part.path}.")
         elif is_list(part, name):
             values[name] = decode_list(cell)
         elif is_flag(part, name):
@@ -140,7 +142,8 @@ def _inner_rows(draft: Draft, part: Part, head: list[str], rows: list[tuple[int,
     for line, cells in rows:
         label = decode(cells[column]) if 0 <= column < len(cells) else ""
         if label not in places:
-            draft.doubt(line, f"{label or 'This line'} is no row of {part.parent}.")
+            said = " | ".join(cell.strip() for cell in cells)
+            draft.keep(part.path, line, said, f"{label or 'This line'} is no row of {part.parent}.")
             continue
         holder, path = owners[places[label]], f"{part.parent}[{places[label]}]"
         for name in inner[:-1]:
