@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from kernels.views import calculators, kernels, ops, runs, spec_editor, spec_import, spec_search, specs, waivers
+from kernels.views import calculators, kernels, ops, runs, spec_editor, spec_import, spec_search, specs, sweeps, waivers
 
 app_name = "kernels"
 
@@ -16,10 +16,12 @@ spec_pages = [
     path("specs/<str:code>/edit/finish/", spec_editor.save_revision, name="spec_finish"),
     path("specs/<str:code>/edit/rebase/", spec_editor.rebase, name="spec_rebase"),
     path("specs/<str:code>/edit/discard/", spec_editor.discard, name="spec_discard"),
+    path("specs/<str:code>/edit/sweep/", sweeps.draft_sweep, name="spec_draft_sweep"),
     path("specs/<str:code>/edit/<slug:section>/", spec_editor.edit, name="spec_edit"),
     path("specs/<str:code>/edit/choices/<str:choice_id>/", spec_editor.edit_choice, name="spec_edit_choice"),
     path("specs/<str:code>/r<int:number>/", specs.spec_detail, name="spec_revision"),
     path("specs/<str:code>/r<int:number>/spec.<str:extension>", spec_import.spec_export, name="spec_export"),
+    path("specs/<str:code>/r<int:number>/sweep/", sweeps.revision_sweep, name="spec_sweep"),
     path("specs/<str:code>/r<int:number>/gate/", specs.gate_page, name="spec_gate"),
     path("specs/<str:code>/r<int:number>/gate/store/", specs.gate_store, name="spec_gate_store"),
     path("specs/<str:code>/r<int:number>/submit/", specs.submit_revision, name="spec_submit"),

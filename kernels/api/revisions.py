@@ -6,7 +6,17 @@ from rest_framework.decorators import action
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from kernels.api.specs import CODE_OF_SPEC, Gate, GateLine, RevisionSummary, revision_of, spec_of
+from kernels.api.specs import (
+    CODE_OF_SPEC,
+    SWEEP_PARAMETERS,
+    Gate,
+    GateLine,
+    RevisionSummary,
+    Sweep,
+    revision_of,
+    spec_of,
+    swept,
+)
 from kernels.models import Approval, GateResult, PreRegistration, SpecRevision, Submission
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.reviews import what_is_missing
@@ -151,6 +161,12 @@ class RevisionViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
     def markdown(self, request: Request, code: str, number: str) -> Response:
         """The revision as markdown, in the order of a Stage-1 spec; it is read back without loss."""
         return Response(write_markdown(revision_of(code, number).content))
+
+    @extend_schema(responses=Sweep, parameters=[NUMBER_OF_REVISION, *SWEEP_PARAMETERS], filters=False)
+    @action(detail=True, pagination_class=None)
+    def sweep(self, request: Request, code: str, number: str) -> Response:
+        """The revision at every value of a symbol, with the rules that break there."""
+        return swept(request, revision_of(code, number).content)
 
     @extend_schema(responses=ReviewState, parameters=[NUMBER_OF_REVISION], filters=False)
     @action(detail=True, pagination_class=None)

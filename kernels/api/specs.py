@@ -14,6 +14,7 @@ from kernels.selectors.checks import checks_document, report_of
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.spec_files import check_file
 from kernels.selectors.specs import spec_statuses
+from kernels.selectors.sweeps import sweep_or_refuse
 from kernels.services import posting, specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
@@ -166,6 +167,58 @@ class ChangeSerializer(serializers.Serializer):
     percent = serializers.CharField()
 
 
+class SweepRange(Input):
+    """A symbol of the spec, and the first and last value to try: numbers or formulas."""
+
+    symbol = Text(max_length=64)
+    low = Text(max_length=100)
+    high = Text(max_length=100)
+
+
+class BrokenRule(serializers.Serializer):
+    """A rule that judges worse than at the written value."""
+
+    rule = serializers.CharField()
+    severity = serializers.CharField()
+    path = serializers.CharField()
+    message = serializers.CharField()
+
+
+class FirstBreak(BrokenRule):
+    """The first value at which a rule breaks."""
+
+    value = serializers.IntegerField()
+
+
+class SweepRow(serializers.Serializer):
+    """What one value makes of the spec; a number is null where it has no value."""
+
+    value = serializers.IntegerField()
+    smem_bytes = serializers.IntegerField(allow_null=True)
+    smem_pages = serializers.IntegerField(allow_null=True)
+    regions = serializers.IntegerField(allow_null=True)
+    semaphores = serializers.IntegerField(allow_null=True)
+    tasks = serializers.IntegerField(allow_null=True)
+    plan_error = serializers.CharField(help_text="What the planner refuses; empty where it does not.")
+    breaks = BrokenRule(many=True)
+
+
+class Sweep(serializers.Serializer):
+    """A spec at every value of one symbol."""
+
+    symbol = serializers.CharField()
+    written = serializers.IntegerField(allow_null=True)
+    rows = SweepRow(many=True)
+    first_breaks = FirstBreak(many=True)
+
+
+SWEEP_PARAMETERS = [
+    OpenApiParameter("symbol", str, required=True, description="A symbol of the spec, such as STAGES."),
+    OpenApiParameter("low", str, required=True, description="First value: a number or a formula."),
+    OpenApiParameter("high", str, required=True, description="Last value: a number or a formula."),
+]
+
+
 class NewSpec(Input):
     """A spec over one or several ops; `content` becomes the first draft."""
 
@@ -261,6 +314,12 @@ class SpecViewSet(viewsets.GenericViewSet, mixins.ListModelMixin):
         """One's own draft."""
         return Response(DraftSerializer(_draft(request, code)).data)
 
+    @extend_schema(responses=Sweep, parameters=SWEEP_PARAMETERS, filters=False)
+    @action(detail=True, pagination_class=None, filterset_class=None, url_path="draft/sweep", url_name="draft-sweep")
+    def draft_sweep(self, request: Request, code: str) -> Response:
+        """One's own draft at every value of a symbol, with the rules that break there."""
+        return swept(request, _draft(request, code).content)
+
     @extend_schema(request=None, responses={204: None})
     @draft.mapping.delete
     def discard_draft(self, request: Request, code: str) -> Response:
@@ -304,6 +363,13 @@ class SpecViewSet(viewsets.GenericViewSet, mixins.ListModelMixin):
         spec = spec_of(code)
         document = posting.next_revision(spec, request.user, read(PostedContent, request)["content"])
         return Response(gate_preview(spec, document).as_document())
+
+
+def swept(request: Request, document: dict[str, Any]) -> Response:
+    """The sweep that the query asks for. Raises ValidationError, and Refusal spec.sweep."""
+    asked = SweepRange(data=request.query_params.dict())
+    asked.is_valid(raise_exception=True)
+    return Response(Sweep(sweep_or_refuse(document, **asked.validated_data)).data)
 
 
 def _draft(request: Request, code: str) -> SpecDraft:

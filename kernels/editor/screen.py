@@ -8,6 +8,7 @@ from django.http import QueryDict
 from django.urls import reverse
 
 from evidence.models import Lever
+from kernels.calculators.links import calculator_link
 from kernels.editor.cells import Cells, choice_parts, posted_form, section_parts
 from kernels.editor.citations import citation_target
 from kernels.editor.forms import complete, read_choice, read_section
@@ -15,11 +16,12 @@ from kernels.editor.fresh import Filled, without_fresh_rows
 from kernels.editor.layout import BY_SLUG, GROUPS, anchor_of, audit_to_begin_with
 from kernels.editor.places import field_url, form_path, section_of_path
 from kernels.models import Anchor, Op, Spec
-from kernels.selectors.checks import checks_document, report_of, sem_picture, smem_picture
+from kernels.selectors.checks import checks_document, report_of
 from kernels.selectors.gate import gate_preview
+from kernels.selectors.pictures import DRAWN, pictures_of
 from kernels.services.specs import pin_citations
 from v2kb.rules.rule_registry import MISSING_INPUT, WAIVED
-from v2kb.rules.spec_fields import ROLES
+from v2kb.rules.spec_words import ROLES
 
 FINISH = "finish"
 # The gate reads choices, ops and anchors: on other pages its answer can't change while one types.
@@ -81,6 +83,11 @@ class Page:
         return posted_form(list(parts["parts"] if "parts" in parts else parts.values()))
 
     @property
+    def is_drawn(self) -> bool:
+        """True where the page has a picture below its fields."""
+        return not self.choice_id and self.slug in DRAWN
+
+    @property
     def gated(self) -> bool:
         """True where typing may change what the gate says."""
         return bool(self.choice_id) or self.slug in GATED
@@ -103,8 +110,8 @@ def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> d
         "groups": _groups(spec, page, findings),
         "fresh_rows": filled.left_out,
     }
-    if page.slug in ("smem", "sems"):
-        context["picture"] = smem_picture(pinned) if page.slug == "smem" else sem_picture(pinned)
+    if page.is_drawn:
+        context["picture"] = pictures_of(pinned, (page.slug,)).get(page.slug)
     if gate:
         result = gate_preview(spec, pinned)
         lines = [(line, field_url(spec.code, filled.place(line.field), document)) for line in result.blocking_lines]
@@ -156,6 +163,7 @@ def fields_of(page: Page, document: dict[str, Any], findings: Sequence[Mapping[s
     parts = page.parts(document, cells)
     cells.say(findings)
     context: dict[str, Any] = {**parts, "section": BY_SLUG.get(page.slug), "roles": ROLES}
+    context["calculator"] = calculator_link(page.slug, document)
     if page.choice_id:
         context["choice"] = document["choices"][page.index(document)]
         context["levers"] = Lever.objects.filter(archived_at__isnull=True).values_list("slug", "name")

@@ -8,7 +8,7 @@ from kernels.selectors.waivers import agreed_waivers
 from v2kb.rules.antiloop_facts import items, mapping, text
 from v2kb.rules.ceilings import Ceiling, ceilings_of
 from v2kb.rules.rule_registry import ERROR, WAIVED
-from v2kb.rules.spec_rules import SpecReport, findings_as_document, page_map, semaphore_map, spec_report
+from v2kb.rules.spec_rules import SpecReport, findings_as_document, spec_report
 
 
 def contracts_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -62,15 +62,3 @@ def blocking_findings(checks: dict[str, Any]) -> list[dict[str, Any]]:
 def blocking_now(revision: SpecRevision) -> list[dict[str, Any]]:
     """What stops an approval of a revision by the rules and waivers of now."""
     return blocking_findings(checks_document(report_of(revision.content, revision.spec)))
-
-
-def smem_picture(document: dict[str, Any]) -> dict[str, Any] | None:
-    """The 14 pages as the page map draws them; None for a document without regions."""
-    return page_map(document, contracts_of(document)) if document["smem"]["regions"] else None
-
-
-def sem_picture(document: dict[str, Any]) -> dict[str, Any] | None:
-    """The semaphore ordinals as their map draws them; None for a document without semaphores."""
-    sems = document["sems"]
-    held = sems["rows"] or sems.get("channels") or sems.get("one_shots")
-    return semaphore_map(document, contracts_of(document)) if held else None

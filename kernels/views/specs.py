@@ -15,8 +15,9 @@ from kernels.forms import CommentForm, PositionForm, SignForm, SpecForm
 from kernels.models import Approval, Citation, Comment, Op, Run, Spec, SpecRevision, Submission
 from kernels.policies import REVIEWER_OF, is_contributor, may_design
 from kernels.presenters import finding_lines
-from kernels.selectors.checks import blocking_findings, checks_document, report_of, sem_picture, smem_picture
+from kernels.selectors.checks import blocking_findings, checks_document, report_of
 from kernels.selectors.gate import gate_preview
+from kernels.selectors.pictures import pictures_of
 from kernels.selectors.reviews import current_positions, what_is_missing
 from kernels.selectors.searches import receipts_of
 from kernels.selectors.specs import anchor_states, spec_status, spec_statuses
@@ -138,8 +139,7 @@ def _revision_context(actor, spec: Spec, revision: SpecRevision, is_designer: bo
         "blocking": blocking,
         "anchor_states": anchor_states(revision.content),
         "design": design_of(revision.content),
-        "smem": smem_picture(revision.content),
-        "sems": sem_picture(revision.content),
+        "pictures": pictures_of(revision.content, ("smem", "tmem", "sems", "roles", "granularity")),
         "contributor": contributor,
         "can_review": bool(aspects) and not contributor and newest and submitted and not approval,
         "can_sign": has_role(actor, "curator") and not contributor and newest and submitted and not approval,

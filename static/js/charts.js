@@ -175,7 +175,28 @@
     return { traces, layout: layout(look, { xaxis: axis(look, "day", { type: "date", showgrid: false, tickformat: "%e %b %Y", ...(data.days.length < 7 ? { tickvals: data.days } : { nticks: 6 }) }), yaxis: axis(look, data.unit, { rangemode: "tozero" }) }) };
   }
 
-  const KINDS = { ladder, samples, paired, forest, counts };
+  // Shared memory over the values of a symbol, against the capacity; where a rule breaks the mark is a red cross.
+  function sweep(data, look) {
+    const unit = unitOf(data);
+    const limit = number(data.limit.value);
+    const bytes = data.points.map((point) => number(point.bytes));
+    const broken = data.points.map((point) => point.breaks.length > 0);
+    const known = [...bytes.filter((value) => value !== null), limit];
+    return {
+      traces: [{
+        type: "scatter", x: data.points.map((point) => point.value), y: bytes, mode: bytes.length > 1 ? "lines+markers" : "markers", connectgaps: false, line: { color: look.line, width: 1.5 },
+        marker: { size: 8, color: broken.map((wrong) => (wrong ? look.bad : look.candidate)), symbol: broken.map((wrong) => (wrong ? "x" : "circle")) },
+        text: data.points.map((point) => (point.breaks.length ? `breaks ${point.breaks.join(", ")}` : "holds")), hovertemplate: `${data.symbol} = %{x}: %{y} ${unit}, %{text}<extra></extra>`,
+      }],
+      layout: layout(look, {
+        xaxis: axis(look, data.symbol, { showgrid: false, ...(data.points.length < 12 ? { tickvals: data.points.map((point) => point.value) } : {}) }), yaxis: axis(look, unit, { range: [0, Math.max(...known) * 1.12] }),
+        shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: limit, y1: limit, line: { color: look.anchor, width: 2 } }],
+        annotations: [{ xref: "paper", x: 0, xanchor: "left", y: limit, yanchor: "bottom", showarrow: false, text: `${data.limit.name} ${limit.toLocaleString("en-GB")} ${unit}`, font: { size: 12, color: look.anchor } }],
+      }),
+    };
+  }
+
+  const KINDS = { ladder, samples, paired, forest, counts, sweep };
   const CONFIG = { displaylogo: false, responsive: true, displayModeBar: false, scrollZoom: false, doubleClick: "reset" };
 
   function draw(figure) {

@@ -19,6 +19,7 @@ from evidence.services.import_work import due_jobs, work_on
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term, archive_term
 from kernels.models import FindingWaiver, Op, Spec
+from kernels.services.specs import open_draft
 from kernels.services.waivers import ask_waiver
 from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
 from tests import factories as f
@@ -320,6 +321,26 @@ OPS = {
     "GET /ops/{slug}/stops/": Line(params=OP),
     "POST /ops/{slug}/stops/": Line("dora", OP, {"reason": "Dead here.", "codes": ["D1"]}, 201),
 }
+
+
+def _sweepable(world: World) -> None:
+    """A spec whose number of tasks follows a symbol."""
+    content = world.content()
+    content["symbols"] = {"ROWS": "4"}
+    content["granularity"][0] |= {"num_tasks": "ROWS", "listed": "ROWS"}
+    f.saved_revision(content)
+
+
+def _sweepable_draft(world: World) -> None:
+    _sweepable(world)
+    open_draft(f.designer(), spec=Spec.objects.latest("pk"))
+
+
+def newest_revision(world: World) -> dict[str, Any]:
+    return {**newest_spec(world), "number": 1}
+
+
+SWEEP = "?symbol=ROWS&low=1&high=2*4"
 CALCULATORS = {
     "POST /calculators/smem-planner/": Line(
         body={
@@ -343,6 +364,7 @@ SPECS = {
     "GET /specs/{code}/diff/": Line(params=code_of("approved"), query="?old=1&new=1"),
     "GET /specs/{code}/draft/": Line("dora", code_of("saved")),
     "DELETE /specs/{code}/draft/": Line("dora", code_of("saved"), status=204),
+    "GET /specs/{code}/draft/sweep/": Line("dora", newest_spec, query=SWEEP, before=_sweepable_draft),
     "POST /specs/{code}/gate/": Line(params=code_of("saved"), body=lambda world: {"content": world.content()}),
     "POST /design-search/": Line(body={"query": "norm", "levers": ["fused row norm"], "scope": {"arch": "cpu"}}),
     "POST /design-search/begin/": Line(
@@ -354,6 +376,7 @@ SPECS = {
     "POST /specs/{code}/revisions/": Line("dora", code_of("saved"), _new_revision, 201),
     "GET /specs/{code}/revisions/{number}/": Line(params=revision("approved")),
     "GET /specs/{code}/revisions/{number}/markdown/": Line(params=revision("approved")),
+    "GET /specs/{code}/revisions/{number}/sweep/": Line(params=newest_revision, query=SWEEP, before=_sweepable),
     "POST /specs/{code}/revisions/{number}/submit/": Line("dora", revision("saved"), status=201),
     "GET /specs/{code}/revisions/{number}/gate/": Line(params=revision("approved")),
     "GET /specs/{code}/revisions/{number}/gate-results/": Line(params=revision("approved")),
@@ -426,6 +449,7 @@ TABLE: dict[str, Line] = {**REFERENCES, **EVIDENCE, **OPS, **CALCULATORS, **SPEC
 # Things of one person: to anybody else they do not exist.
 PRIVATE = {
     "GET /specs/{code}/draft/": "spec.no_draft",
+    "GET /specs/{code}/draft/sweep/": "spec.no_draft",
     "DELETE /specs/{code}/draft/": "spec.no_draft",
     "DELETE /saved-searches/{id}/": "evidence.no_saved_search",
     "POST /saved-searches/{id}/seen/": "evidence.no_saved_search",

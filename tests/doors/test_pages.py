@@ -53,7 +53,7 @@ REDIRECTS_A_GET = {"spec_rebase", "spec_discard", "anchor_stale"}
 READS = {
     "spec_list", "spec_detail", "spec_revision", "spec_gate", "spec_diff", "spec_export", "op_list", "op_detail",
     "family_questions", "kernel_list", "kernel_detail", "version_detail", "anchor_list", "run_list", "run_detail",
-    "run_live", "worker_list", "calculator_list", "calculator",
+    "run_live", "worker_list", "calculator_list", "calculator", "spec_sweep", "spec_draft_sweep",
 }  # fmt: skip
 
 
@@ -128,6 +128,7 @@ def test_pages_that_read_write_nothing_whatever_is_posted(world, client, name):
         "kernel_detail": [world.kernel.slug],
         "version_detail": [world.kernel.slug, 1], "run_detail": [world.run.public_id],
         "run_live": [world.run.public_id], "calculator": ["task-count"],
+        "spec_sweep": [world.spec.code, 1], "spec_draft_sweep": [world.spec.code],
     }  # fmt: skip
     url = reverse(f"kernels:{name}", args=arguments.get(name, []))
     before = everything()

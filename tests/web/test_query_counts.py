@@ -50,6 +50,8 @@ PAGES = {
     "kernels:spec_edit": lambda w: [w.spec.code, "choices"],
     "kernels:spec_edit_choice": lambda w: [w.spec.code, "C1"],
     "kernels:spec_finish": lambda w: [w.spec.code],
+    "kernels:spec_sweep": lambda w: [w.spec.code, 1],
+    "kernels:spec_draft_sweep": lambda w: [w.spec.code],
     "kernels:calculator_list": NOTHING,
     "kernels:calculator": lambda w: ["smem-planner"],
     "kernels:kernel_list": NOTHING,

@@ -55,6 +55,24 @@ def sweep(
     }
 
 
+def swept_symbols(doc: Any, ops: Mapping[str, Mapping[str, Any]] | None = None) -> list[dict[str, Any]]:
+    """Return {name, value, low, high} of each symbol that `sweep` takes, in the order of the document.
+
+    `value` is the written one (None where it has none or is no whole number); `low` and `high` are the range that the
+    spec claims for it, as written, "" where it claims none.
+    """
+    view = SpecView(doc, ops)
+    claims = {claim["symbol"]: claim for claim in reversed(view.doc["claims"])}
+    found = []
+    for name in view.symbols.definitions:
+        if not follows(view, name):
+            continue
+        value, claim = view.symbols.values.get(name), claims.get(name, {})
+        whole = int(value) if value is not None and value.denominator == 1 else None
+        found.append({"name": name, "value": whole, "low": claim.get("low", ""), "high": claim.get("high", "")})
+    return found
+
+
 def _span(view: SpecView, symbol: str, low: str, high: str) -> tuple[range, list[Problem]]:
     problems = []
     if symbol not in view.symbols.definitions:

@@ -100,12 +100,35 @@ def _counts(data: Mapping[str, Any]) -> dict[str, Any]:
     return {"heads": heads, "rows": rows, "legend": [(s["name"].lower(), s["name"]) for s in data["series"]]}
 
 
+def _sweep(data: Mapping[str, Any]) -> dict[str, Any]:
+    heads = [
+        _head(data["symbol"], numeric=True),
+        _head("Shared memory", data["unit"], True),
+        *(_head(name, numeric=True) for name in ("Pages", "Regions", "Semaphores", "Tasks")),
+        _head("Breaks"),
+        _head("Planner"),
+    ]
+    counts = ("bytes", "pages", "regions", "semaphores", "tasks")
+    rows = [
+        [
+            _number(point["value"], 0),
+            *(_number(point[name], 0) for name in counts),
+            _text(", ".join(point["breaks"])),
+            _text(point["planner"]),
+        ]
+        for point in data["points"]
+    ]
+    legend = [("candidate", "all rules hold that held"), ("dead", "a rule breaks"), ("anchor", data["limit"]["name"])]
+    return {"heads": heads, "rows": rows, "legend": legend}
+
+
 _KINDS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "ladder": _ladder,
     "samples": _samples,
     "paired": _paired,
     "forest": _forest,
     "counts": _counts,
+    "sweep": _sweep,
 }
 
 
@@ -117,6 +140,8 @@ def chart_parts(kind: str, data: Mapping[str, Any]) -> dict[str, Any]:
     paired: unit, direction, rounds [{round, anchor, candidate}].
     forest: direction, cases [{name, change_percent, low, high, judgement}], band [low, high],
     thresholds [{label, value}], all in percent.
+    sweep: unit, symbol, limit {name, value},
+    points [{value, bytes, pages, regions, semaphores, tasks, breaks, planner}].
     counts: unit, days [ISO dates], series [{name: a verdict, values: one per day}].
     """
     return _KINDS[kind](data)
