@@ -17,6 +17,7 @@ from evidence.services import (
     remove_alias,
     restore_lever,
     restore_row,
+    unmerge_levers,
 )
 from evidence.services.terms import add_term_alias, archive_term, remove_term_alias, restore_term
 from v2kb.core.actor import Actor
@@ -92,14 +93,26 @@ LEVER_ACTIONS = (
     ObjectAction(
         "merge",
         "Merge",
-        "Merge {} into another lever, for good?",
+        "Merge {} into another lever?",
         "Its names and the levers below it move to the other lever, and it leaves the vocabulary. Rows, citations and "
         "specs that name it stay as they are. From now on, what blocks one of the two blocks designs of both. "
-        "A merge is never undone.",
+        "Only another curator can undo it.",
         "{} is merged.",
         lambda actor, lever, data: merge_levers(actor, lever.slug, into=data["into"].slug, reason=data["reason"]),
         lambda actor, lever: may_curate(actor) and lever.merged_into_id is None,
         MergeForm,
+        destroys=True,
+    ),
+    ObjectAction(
+        "unmerge",
+        "Undo the merge",
+        "Take {} out of the lever that it was merged into?",
+        "Its names and the levers below it come back to it. What blocks one of the two no longer blocks designs of the "
+        "other. Another curator than who merged them undoes it.",
+        "The merge of {} is undone.",
+        lambda actor, lever, data: unmerge_levers(actor, lever.slug, reason=data["reason"]),
+        lambda actor, lever: may_curate(actor) and lever.merged_into_id is not None,
+        ReasonForm,
         destroys=True,
     ),
     ObjectAction(

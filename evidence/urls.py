@@ -54,6 +54,7 @@ urlpatterns = [
     path("levers/<slug:slug>/aliases/remove/", levers.alias_remove, name="alias_remove"),
     path("levers/<slug:slug>/archive/", levers.lever_archive, name="lever_archive"),
     path("levers/<slug:slug>/merge/", levers.lever_merge, name="lever_merge"),
+    path("levers/<slug:slug>/unmerge/", levers.lever_unmerge, name="lever_unmerge"),
     path("levers/<slug:slug>/restore/", levers.lever_restore, name="lever_restore"),
     path("rows/new/", proposals.row_new, name="row_new"),
     path("rows/<str:code>/", rows.row_detail, name="row_detail"),

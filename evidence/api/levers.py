@@ -17,6 +17,7 @@ from evidence.services import (
     merge_levers,
     remove_alias,
     restore_lever,
+    unmerge_levers,
 )
 from v2kb.core.actor import actor_from_request
 from v2kb.core.rest import SLUG, Input, Nothing, Text, read
@@ -136,9 +137,16 @@ class LeverViewSet(mixins.ListModelMixin, mixins.RetrieveModelMixin, viewsets.Ge
     @extend_schema(request=LeverMerge, responses=LeverSerializer)
     @action(detail=True, methods=["post"])
     def merge(self, request: Request, slug: str) -> Response:
-        """Merge the lever into another one, for good; the answer is that one."""
+        """Merge the lever into another one; the answer is that one."""
         into = merge_levers(actor_from_request(request, "api"), slug, **read(LeverMerge, request))
         return self._shown(into.slug)
+
+    @extend_schema(request=Reason, responses=LeverSerializer)
+    @action(detail=True, methods=["post"])
+    def unmerge(self, request: Request, slug: str) -> Response:
+        """Undo the merge of the lever: another curator's act than who merged."""
+        unmerge_levers(actor_from_request(request, "api"), slug, **read(Reason, request))
+        return self._shown(slug)
 
     @extend_schema(request=Nothing, responses=LeverSerializer)
     @action(detail=True, methods=["post"])

@@ -3,7 +3,7 @@ from evidence.services.baseline import BaselineReport, BaselineRow, import_basel
 from evidence.services.decisions import accept_proposal, reject_proposal
 from evidence.services.experiments import add_entry, correct_entry, import_entries
 from evidence.services.flags import clear_flag, confirm_flag, flag_row
-from evidence.services.lever_merging import merge_levers
+from evidence.services.lever_merging import merge_levers, unmerge_levers
 from evidence.services.levers import add_alias, archive_lever, create_lever, edit_lever, remove_alias, restore_lever
 from evidence.services.proposals import propose_change, propose_row, revise_proposal, withdraw_proposal
 from evidence.services.runs import RunOutcome, attach_receipt, propose_from_run
@@ -40,5 +40,6 @@ __all__ = [
     "revise_proposal",
     "store_vectors",
     "supersede_row",
+    "unmerge_levers",
     "withdraw_proposal",
 ]

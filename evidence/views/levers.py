@@ -19,6 +19,7 @@ from evidence.services import (
     merge_levers,
     remove_alias,
     restore_lever,
+    unmerge_levers,
 )
 from evidence.views.shared import act
 from v2kb.core.activity import activity_of
@@ -66,6 +67,7 @@ def _page(
     context = {
         "lever": lever,
         "may_merge": may_merge,
+        "may_unmerge": may_curate(actor) and lever.merged_into_id is not None,
         "other_levers": selectors.list_levers().exclude(pk=lever.pk) if may_merge else [],
         "other_names": selectors.other_names(lever),
         "children": [child for child in lever.children.all() if not child.archived_at],
@@ -155,6 +157,13 @@ def lever_merge(request: HttpRequest, slug: str) -> HttpResponse:
         return merge_levers(actor, slug, into=found.slug if found else name, reason=reason)
 
     return _act(request, slug, merge, "The levers are merged.")
+
+
+@require_POST
+def lever_unmerge(request: HttpRequest, slug: str) -> HttpResponse:
+    """Undo the merge of the lever."""
+    reason = request.POST.get("reason", "")[:4000]
+    return _act(request, slug, lambda actor: unmerge_levers(actor, slug, reason=reason), "The merge is undone.")
 
 
 @require_POST

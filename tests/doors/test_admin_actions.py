@@ -7,7 +7,7 @@ from evidence.models import EvidenceRow, Flag, Lever, Proposal, Term
 from evidence.services import archive_lever, create_lever, flag_row, propose_change
 from evidence.services.terms import add_term
 from tests import factories as f
-from v2kb.core.models import Activity
+from v2kb.core.models import Activity, User
 
 pytestmark = pytest.mark.django_db
 
@@ -103,6 +103,16 @@ def test_levers_are_archived_restored_and_merged(staff, lever):
     shown = done.content.decode()
     assert not any(do(lever, action) in shown for action in ("add-alias", "merge", "archive", "restore"))
     assert client.post(page(lever), {"name": "Split-K 2"}).status_code == 403
+    assert do(lever, "unmerge") in shown
+    own = client.post(do(lever, "unmerge"), {"reason": "two techniques"})
+    assert own.status_code == 403
+    mira = f.actor("mira", "curator").user
+    User.objects.filter(pk=mira.pk).update(is_staff=True)
+    client.force_login(mira)
+    done = client.post(do(lever, "unmerge"), {"reason": "two techniques"}, follow=True)
+    assert "The merge of Split-K is undone." in done.content.decode()
+    lever.refresh_from_db()
+    assert (lever.merged_into, lever.archived_at) == (None, None)
 
 
 def test_a_refusal_of_the_service_stands_on_the_page(staff, lever):

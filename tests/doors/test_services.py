@@ -102,6 +102,7 @@ DOORS: dict[str, Door] = {
     "evidence.edit_lever": Door(ROLE, args(LEVER, name=const("other name"))),
     "evidence.edit_term": Door(ROLE, args(lambda w: w.term.pk, note=const("a note"))),
     "evidence.merge_levers": Door(ROLE, args(LEVER, into=const("split-k"), reason=REASON)),
+    "evidence.unmerge_levers": Door(ROLE, args(LEVER, reason=REASON)),
     "evidence.mark_search_seen": Door(USER, args(lambda w: w.saved.pk)),
     "evidence.save_search": Door(USER, kw(name=const("mine"), query=const("q=norm"))),
     "evidence.fail_import": Door(ROLE, args(lambda w: w.job.pk, message=const("no"))),

@@ -24,6 +24,7 @@ from evidence.services import (
     remove_alias,
     restore_lever,
     supersede_row,
+    unmerge_levers,
 )
 from kernels.models import GateResult
 from kernels.selectors.gate import evidence_snapshot, gate_preview
@@ -233,7 +234,7 @@ def test_a_dead_row_of_one_may_replace_that_of_the_other(two):
     assert wider.code in against("fused-row-norm")
 
 
-def test_a_merged_lever_takes_no_more_changes_and_nothing_undoes_the_merge(two):
+def test_a_merged_lever_takes_no_more_changes_and_only_its_service_undoes_the_merge(two):
     merge("fused-row-norm", "one-pass")
     curator = f.curator()
     for call in (
@@ -293,3 +294,125 @@ def test_refusals(two):
         merge_levers(f.actor("ada", "administrator"), "one-pass", into="two-rows", reason="twin")
     merge("old", "one-pass")
     assert resolve_lever("old").slug == "one-pass"
+
+
+# --- a wrong merge is undone ------------------------------------------------------------------------------------------
+
+
+def unmerge(slug: str, reason: str = "They are two techniques.") -> Lever:
+    return unmerge_levers(f.actor("mira", "curator"), slug, reason=reason)
+
+
+def vocabulary() -> list[tuple]:
+    levers = Lever.objects.select_related("parent", "merged_into").prefetch_related("aliases").order_by("pk")
+    return [
+        (
+            lever.slug, lever.parent and lever.parent.slug, lever.merged_into and lever.merged_into.slug,
+            lever.archived_at is None, sorted(alias.name for alias in lever.aliases.all()),
+        )
+        for lever in levers
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("taken", "into"),
+    [
+        ("fused-row-norm", "one-pass"),
+        ("one-pass", "two-rows"),
+        ("row-passes", "fused-row-norm"),
+        ("two-rows", "one-pass"),
+    ],
+)
+def test_undoing_a_merge_brings_names_places_and_what_blocks_back(two, taken, into):
+    names = ("row-passes", "fused-row-norm", "row fusion", "one-pass", "single pass", "two-rows", "one-pass-vector")
+    before, blocked = vocabulary(), {name: against(name) for name in names}
+    merge(taken, into)
+    assert vocabulary() != before
+    unmerge(taken)
+    assert vocabulary() == before
+    assert {name: against(name) for name in names} == blocked
+    assert list(faults()) == []
+    entry = activity_of(Lever.objects.get(slug=taken))[0]
+    assert (entry.verb, entry.summary) == (
+        "evidence.unmerge_levers",
+        f"merge of {taken} into {into} undone: They are two techniques.",
+    )
+
+
+def test_the_gate_search_and_stored_searches_follow_an_undone_merge(two):
+    f.op()
+    row = two[2]
+    revision = f.approved_revision(row)
+    receipt = record_search(f.designer(), spec=revision.spec, design=Design(levers=("one-pass",)), decisions={})
+    merge("fused-row-norm", "one-pass")
+    assert gate_preview(revision.spec, revision.content).blocking_lines
+    assert not check_receipt(receipt, newest_change()).is_current
+    assert len(search_rows(Query("single pass")).ids) == 2
+    unmerge("fused-row-norm")
+    assert gate_preview(revision.spec, revision.content).passed
+    assert check_receipt(receipt, newest_change()).is_current
+    assert len(search_rows(Query("single pass")).ids) == 1
+    assert {one.row.code for one in board_of(Design(levers=("one-pass",))).rows} == {row.code}
+    assert list(faults()) == []
+
+
+def test_what_was_given_away_or_moved_since_stays_where_it_is(two):
+    merge("fused-row-norm", "one-pass")
+    add_alias(f.curator(), "one-pass", "given since")
+    create_lever(f.curator(), name="Third", slug="third")
+    merge("one-pass", "third")
+    unmerge("fused-row-norm")
+    assert resolve_lever("given since").slug == "third"
+    assert resolve_lever("row fusion").slug == "fused-row-norm"
+    assert resolve_lever("Fused row norm").slug == "fused-row-norm"
+    assert Lever.objects.get(slug="two-rows").parent.slug == "fused-row-norm"
+    assert resolve_lever("single pass").slug == "third"
+    assert list(faults()) == []
+
+
+def test_who_undoes_a_merge(two):
+    f.op()
+    _, _, row = two
+    merge("fused-row-norm", "one-pass")
+    for actor, code in (
+        (f.curator(), "evidence.unmerge_own"),
+        (f.actor("ada", "administrator"), "core.role"),
+        (f.designer(), "core.role"),
+    ):
+        with pytest.raises(Forbidden) as caught, transaction.atomic():
+            unmerge_levers(actor, "fused-row-norm", reason="two")
+        assert caught.value.code == code
+    author = f.actor("auda", "curator", *f.ALL_DESIGN)
+    f.saved_revision(f.spec_content(row), who=author)
+    with pytest.raises(Forbidden) as caught, transaction.atomic():
+        unmerge_levers(author, "fused-row-norm", reason="two")
+    assert caught.value.code == "evidence.unmerge_interest"
+    for slug, reason, code in (
+        ("one-pass", "two", "evidence.lever_not_merged"),
+        ("fused-row-norm", " ", "evidence.reason_missing"),
+        ("nowhere", "two", "evidence.no_lever"),
+    ):
+        with pytest.raises(Refusal) as caught, transaction.atomic():
+            unmerge(slug, reason)
+        assert caught.value.code == code
+
+
+def test_one_undoing_opens_the_database_for_one_merge_alone(two):
+    merge("fused-row-norm", "one-pass")
+    unmerge("fused-row-norm")
+    merge("fused-row-norm", "one-pass")
+    for change in ({"merged_into": None}, {"merged_into": Lever.objects.get(slug="two-rows")}):
+        with pytest.raises(DatabaseError) as refused, transaction.atomic():
+            Lever.objects.filter(slug="fused-row-norm").update(**change)
+        assert refusal_from_database(refused.value).code == "database.lever_merged"
+
+
+def test_a_page_undoes_a_merge(two, client):
+    merge("fused-row-norm", "one-pass")
+    client.force_login(f.actor("mira", "curator").user)
+    address = "/evidence/levers/fused-row-norm/"
+    assert f'action="{address}unmerge/"' in client.get(address).content.decode()
+    assert client.post(f"{address}unmerge/", {"reason": ""}).status_code == 422
+    assert client.post(f"{address}unmerge/", {"reason": "two"}).status_code == 302
+    assert "Undo the merge" not in client.get(address).content.decode()
+    assert client.post(f"{address}unmerge/", {"reason": "two"}).status_code == 409
