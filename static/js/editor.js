@@ -3,7 +3,7 @@
 "use strict";
 
 (() => {
-  const DELAY_MS = 60; // after the last keystroke; one save flies at a time
+  const DELAY_MS = 30; // after the last keystroke; one save flies at a time
   const RETRY_MS = 3000;
   const form = () => document.querySelector("form[data-editor]");
   if (!form()) return;
