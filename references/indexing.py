@@ -10,6 +10,7 @@ from v2kb.core.search import INDEXED, Indexed, Kind, find, hash_starts, shown
 from v2kb.core.search import Document as Entry
 
 _MARKUP = re.compile(r"^#{1,6} |\*\*|`|^\s*\|[ |:-]*$|^\s*\||\|\s*$", re.M)
+_LETTER = re.compile(r"\s*(?:family\s+)?([A-E])\s*", re.IGNORECASE | re.ASCII)
 _CELLS = re.compile(r"[ ]*\|[ ]*")
 LIVE = {"revision__head_of__isnull": False, "revision__head_of__archived_at__isnull": True}
 
@@ -96,8 +97,11 @@ def _exact_sections(query: str) -> list[tuple[int, str]]:
 
 
 def find_families(query: str, limit: int) -> list[dict[str, Any]]:
-    """Families of the newest upstream snapshot for the top bar."""
-    hits = find(Kind.FAMILY, query, limit)
+    """Families of the newest upstream snapshot for the top bar: by letter (`family A`), by words."""
+    letter, snapshot = _LETTER.fullmatch(query), current_snapshot()
+    named = snapshot.families.all() if letter and snapshot else ()
+    exact = [(family.pk, "the letter") for family in named if family.letter == letter[1].upper()]
+    hits = find(Kind.FAMILY, query, limit, exact)
     found = Family.objects.select_related("snapshot").prefetch_related("snapshot__kernels")
     families = found.in_bulk([hit.object_id for hit in hits])
     return [

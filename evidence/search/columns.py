@@ -15,8 +15,10 @@ from django.db.models import Q
 
 from evidence.models import EvidenceChange, RowFacts
 from v2kb.rules.antiloop_facts import code_order
+from v2kb.rules.scope import RANGE_DIMENSIONS
 
-CATEGORIES = ("verdict", "lever", "cause", "blocking", "arch", "dtype", "op", "envelope", "sharding", "tier", "state")
+CATEGORIES = ("verdict", "lever", "cause", "blocking", "arch", "dtype", "op", "envelope", "sharding", "baseline",
+              *RANGE_DIMENSIONS, "tier", "state")  # fmt: skip
 NUMBERS = ("delta_low", "delta_high", "measured")
 _COLUMNS = ("lever_id" if name == "lever" else name for name in CATEGORIES)
 _READ = ("row_id", "code", "archived", *_COLUMNS, *NUMBERS)

@@ -11,7 +11,7 @@ from evidence.search.columns import Columns
 from evidence.vocabulary import scope_aliases
 from v2kb.rules.evidence import CAUSE_CLASSES, cause_label
 from v2kb.rules.names import lever_key
-from v2kb.rules.scope import read_scope, within
+from v2kb.rules.scope import RANGE_DIMENSIONS, parse_range, ranges_meet, read_scope, within
 from v2kb.rules.search_query import Filter
 
 NONE = "none"
@@ -28,10 +28,10 @@ LABELS = {
     "tier": "Tier of its numbers",
     "state": "Standing",
 }
-_WHEN_NONE = {"cause": "none given", "arch": "any", "dtype": "any", "op": "any", "envelope": "any", "tier": "not said",
-              "blocking": "does not block", "state": "nothing special"}  # fmt: skip
+_WHEN_NONE = {"cause": "none given, of DEAD rows", "arch": "any", "dtype": "any", "op": "any", "envelope": "any",
+              "tier": "not said", "blocking": "does not block", "state": "nothing special"}  # fmt: skip
 _BLOCKING = {"full": "blocks", "weak": "blocks weakly"}
-KNOWN = ("cause", "arch", "dtype", "op", "envelope", "sharding", "tier")
+KNOWN = ("cause", "arch", "dtype", "op", "envelope", "sharding", "baseline", *RANGE_DIMENSIONS, "tier")
 MOST_KNOWN = 12
 SCOPE_FIELDS = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
 
@@ -55,8 +55,24 @@ def chosen_masks(held: Columns, chosen: dict[str, tuple[str, ...]]) -> dict[str,
             families = lever_families()
             ids = Lever.objects.filter(slug__in=values).values_list("pk", flat=True)
             wanted = [str(families.survivor(pk)) for pk in ids]
-        masks[name] = held.categories[name].mask(wanted)
+        masks[name] = _mask(held, name, wanted)
     return masks
+
+
+def _mask(held: Columns, name: str, wanted: Sequence[str]) -> np.ndarray:
+    """The rows with one of these words; "" stands for none, of causes among DEAD rows alone: others need none."""
+    mask = held.categories[name].mask(wanted)
+    if name == "cause" and "" in wanted:
+        mask &= held.categories["verdict"].mask([Verdict.DEAD]) | ~held.categories[name].mask([""])
+    return mask
+
+
+def _counts(held: Columns, name: str, places: np.ndarray) -> dict[str, int]:
+    """How many of the rows at `places` have each word of a facet, as `_mask` has it."""
+    counts = held.categories[name].counts(places)
+    if name == "cause" and "" in counts:
+        counts[""] = int(_mask(held, name, [""])[places].sum())
+    return counts
 
 
 def options(held: Columns, hits: np.ndarray, chosen: dict[str, tuple[str, ...]]) -> dict[str, list[Option]]:
@@ -68,12 +84,11 @@ def options(held: Columns, hits: np.ndarray, chosen: dict[str, tuple[str, ...]])
     present = np.flatnonzero(hits)
     counted = {}
     for name in FACETS:
-        category = held.categories[name]
         others = [mask for other, mask in masks.items() if other != name]
         rest = present[np.logical_and.reduce([mask[present] for mask in others])] if others else present
-        counted[name] = category.counts(rest)
+        counted[name] = _counts(held, name, rest)
         if name != "lever":
-            possible = category.counts(present) if others else counted[name]
+            possible = _counts(held, name, present) if others else counted[name]
             counted[name] = {word: counted[name][word] for word, count in possible.items() if count}
     return {name: _sorted(name, _named(name, found), chosen.get(name, ())) for name, found in counted.items()}
 
@@ -136,9 +151,11 @@ def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
     elif wanted.name == "blocking":
         both = {"yes": ["full", "weak"], "no": [""], NONE: [""]}
         values = [word for value in values for word in both.get(value, [value])]
+    elif wanted.spans or wanted.name == "baseline":
+        values = _scope_texts(held, wanted) + ([] if wanted.negated else [""])
     elif wanted.name in SCOPE_FIELDS:
         values = _scope_words(held, wanted) + ([] if wanted.negated else [""])
-    return held.categories[wanted.name].mask(values)
+    return _mask(held, wanted.name, values)
 
 
 def unmet(held: Columns, filters: Sequence[Filter]) -> list[tuple[str, list[str]]]:
@@ -165,6 +182,15 @@ def _scope_words(held: Columns, wanted: Filter) -> list[str]:
     known = {word for words in held.categories[wanted.name].values for word in words}
     aliases = scope_aliases()
     return [word for word in known if any(within(dimension, word, value, aliases) for value in asked)]
+
+
+def _scope_texts(held: Columns, wanted: Filter) -> list[str]:
+    """The words of a range or baseline column that a value means: ranges that meet it, baselines that hold it."""
+    known = {word for words in held.categories[wanted.name].values for word in words}
+    if wanted.spans:
+        return [word for word in known if ranges_meet(parse_range(word) or (), wanted.spans)]
+    keys = [key for value in wanted.values if (key := lever_key(value))]
+    return [word for word in known if any(key in lever_key(word) for key in keys)]
 
 
 def _within(lows: np.ndarray, highs: np.ndarray, wanted: Filter) -> np.ndarray:

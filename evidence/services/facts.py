@@ -10,7 +10,7 @@ from evidence.selectors import RowStates, states_of
 from v2kb.core.activity import lock_log
 from v2kb.core.search import Document, Kind, put
 from v2kb.rules.evidence import weak_dead
-from v2kb.rules.scope import LABELS
+from v2kb.rules.scope import LABELS, RANGE_DIMENSIONS
 
 SEVERAL = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
 CELLS = ("title", "mechanism", "bound", "measured_note")
@@ -100,7 +100,9 @@ def _facts(row: EvidenceRow, lever: Lever, states: RowStates, change: int) -> Ro
         delta_low=low,
         delta_high=high,
         measured=row.head.measured_on.toordinal() if row.head.measured_on else None,
+        baseline=content["scope"].get("baseline", "").replace(",", " "),
         **{name: ",".join(content["scope"].get(dimension) or []) for name, dimension in SEVERAL.items()},
+        **{name: content["scope"].get(name, "") for name in RANGE_DIMENSIONS},
     )
 
 

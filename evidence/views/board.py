@@ -24,7 +24,7 @@ from v2kb.core.errors import Refusal
 from v2kb.core.values import whole_number
 from v2kb.core.views import page_of, render_part_or_page
 from v2kb.rules.scope import normalise_scope
-from v2kb.rules.search_query import MAX_CHARS
+from v2kb.rules.search_query import MAX_CHARS, taken_as_typed
 
 LANE_SIZE = 60
 FACET_SIZE = 12
@@ -36,6 +36,7 @@ EXAMPLES = (
     ("gemv -warp", "without a word"),
     ("verdict:dead,win arch:sm_100 dtype:fp8", "fields; a comma between alternatives"),
     ('lever:"warp-spec producer"', "a lever by any of its names, with those below it"),
+    ("m:1 batch:<=8 baseline:f624d75a", "dimensions of the scope; M, batch and grid may be ranges such as 1..16"),
     ("delta:>5%", "a number above 5%; also delta:-9..-7%"),
     ("measured:>=2026-06", "measured since June 2026"),
     ("-tier:3 is:flagged", "not of tier 3, and doubted; also is:superseded, is:contested, is:weak, is:blocking"),
@@ -63,6 +64,7 @@ def row_list(request: HttpRequest) -> HttpResponse:
         "caret": caret_of(query.text, refusal),
         "found": found,
         "said": _said(found),
+        "guesses": _guesses(request, found),
         "is_table": is_table,
         "groups": _filter_groups(query, found),
         "designs": listed,
@@ -121,8 +123,8 @@ def _design_url(request: HttpRequest, query: Query) -> str:
 
 
 def _said(found: Found) -> list[str]:
-    """How the words were read, where that is not plain."""
-    said = [f"{typed} read as {known}" for typed, known in found.corrections]
+    """What else must be known of how the words were read."""
+    said = []
     if found.query.dropped:
         said.append(f"Left out, as every text holds them: {', '.join(found.query.dropped)}")
     if found.ranked is not None:
@@ -131,6 +133,17 @@ def _said(found: Found) -> list[str]:
         away = "away just now" if is_on() else "off here, so words alone decide"
         said.append(f"Search by meaning is {away}")
     return said
+
+
+def _guesses(request: HttpRequest, found: Found) -> list[dict[str, str]]:
+    """Words that were taken for misspelt ones, each with the address that takes it as it was typed."""
+    guesses = []
+    for typed, known in found.corrections:
+        params = request.GET.copy()
+        params["q"] = taken_as_typed(params.get("q", ""), typed)
+        params.pop("page", None)
+        guesses.append({"typed": typed, "known": known, "url": f"?{params.urlencode()}"})
+    return guesses
 
 
 def _lanes(request: HttpRequest, found: Found, scope: dict[str, Any] | None) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from v2kb.rules.search_query import MAX_PARTS, Filter, QueryError, parse_query
+from v2kb.rules.search_query import MAX_PARTS, Filter, QueryError, parse_query, taken_as_typed
 
 
 def day(year: int, month: int, number: int) -> int:
@@ -102,3 +102,21 @@ def place_of_error(text: str) -> int | None:
 def test_any_text_is_read_or_refused_with_a_place(text):
     at = place_of_error(text)
     assert at is None or 0 <= at <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"), [("m:1", ((1, 1),)), ("batch:>=16", ((16, None),)), ("grid:1,4..8", ((1, 1), (4, 8)))]
+)
+def test_ranges_of_the_scope(text, spans):
+    assert parse_query(text).filters[0].spans == spans
+
+
+@pytest.mark.parametrize("text", ["m:x", "m:any", "batch:8..1", "grid:-1"])
+def test_what_is_no_range_is_shown_in_its_place(text):
+    with pytest.raises(QueryError, match="no range of whole numbers") as refused:
+        parse_query(text)
+    assert refused.value.at == text.index(":") + 1
+
+
+def test_a_word_is_taken_as_typed_in_quotation_marks():
+    assert taken_as_typed("multicast of a ring, multicast2", "multicast") == '"multicast" of a ring, multicast2'

@@ -93,10 +93,25 @@ def test_a_lever_is_found_by_an_alias_added_later(loaded, make_actor):
     assert codes("dma-warp") == ["D1"]
 
 
+def test_the_dimensions_of_a_scope_are_fields(loaded):
+    one = f.evidence_row(scope={"m": "1", "batch": "1..8", "baseline": "fork f624d75a, of July"})
+    many = f.evidence_row(scope={"m": "16..", "grid": "136"})
+    any_m = f.evidence_row(scope={"arch": ["sm_100"]})
+    three = {one.code, many.code, any_m.code}
+    for text, found in (
+        ("m:1", {one, any_m}), ("m:0..4", {one, any_m}), ("m:>=20", {many, any_m}), ("M:1,17", {one, many, any_m}),
+        ("-m:1", {many, any_m}), ("batch:9", {many, any_m}), ("grid:136", {one, many, any_m}),
+        ("grid:1", {one, any_m}), ("baseline:f624d75a", {one, many, any_m}), ("baseline:0badcafe", {many, any_m}),
+    ):  # fmt: skip
+        assert three & set(codes(text)) == {row.code for row in found}, text
+    assert codes("op_class:gemv") == codes("op:gemv")
+
+
 def test_facets_narrow_and_count_what_they_would_show(loaded):
     assert codes(verdict="DEAD") == ["D1", "D2", "D10"]
     assert codes(verdict="DEAD,WIN", arch="sm_100") == ["D1", "D2"]
     assert codes(cause="none", verdict="DEAD") == ["D10"]
+    assert codes(cause="none") == codes("cause:none") == ["D10"], "other verdicts need no cause"
     assert codes(blocking="weak") == ["D2"]
     assert codes(envelope="fused_megakernel") == ["D1"]
     assert codes(verdict="NONSENSE") == []

@@ -9,10 +9,11 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from evidence.services import add_entry
-from kernels.models import Kernel
+from kernels.models import Kernel, Spec
 from references.importers.archive import Files
 from references.importers.documents import import_documents
 from tests import factories as f
+from tests.references.test_catalogue import PROSE
 
 pytestmark = pytest.mark.django_db
 
@@ -71,6 +72,29 @@ def test_an_experiment_that_is_named_exactly_comes_first(signed_in):
     assert groups(page(signed_in, "ac3d973"))[0] == "experiments"
     assert groups(page(signed_in, f"experiment {made.pk} zebra"))[0] == "experiments"
     assert groups(page(signed_in, "zebra")) == ["evidence", "specs", "kernels", "experiments", "sections"]
+
+
+def test_a_kind_that_is_named_comes_first_with_what_has_that_name(signed_in):
+    import_documents(f.curator(), files=Files(texts=[("catalogue.md", PROSE)]))
+    row = f.evidence_row(lever="zebra-stripes", title="The spec S1 of a family, a run and a lever")
+    spec = Spec.objects.get()
+    for text, group, first in (
+        ("family A", "families", "Family A"),
+        ("Family  b", "families", "Family B"),
+        (f"spec {spec.code}", "specs", spec.code),
+        (f"row {row.code.lower()}", "evidence", row.code),
+        ("lever zebra stripes", "levers", "Zebra stripes"),
+        ("kernel zebra-norm", "kernels", "zebra-norm"),
+    ):
+        shown = page(signed_in, text)
+        assert groups(shown)[0] == group, text
+        hit = re.search(r"<li data-row>.*?<a [^>]*>(.*?)</a>", shown, re.DOTALL)[1]
+        assert re.sub(r"<[^>]*>", "", hit).lower().startswith(first.lower()), text
+
+
+def test_the_word_for_a_kind_within_a_sentence_names_nothing(signed_in):
+    assert groups(page(signed_in, "spec zebras once"))[0] == "specs"
+    assert groups(page(signed_in, "section loader warp"))[0] == "evidence"
 
 
 def test_guesses_come_after_full_answers(signed_in):

@@ -277,8 +277,12 @@ def _spans_relation(a: tuple[Span, ...], b: tuple[Span, ...]) -> str:
         return EQUAL
     if all(any(low >= lo and (hi is None or (high is not None and high <= hi)) for lo, hi in b) for low, high in a):
         return INSIDE
-    meet = any((high is None or lo <= high) and (hi is None or low <= hi) for low, high in a for lo, hi in b)
-    return OVERLAPPING if meet else DISJOINT
+    return OVERLAPPING if ranges_meet(a, b) else DISJOINT
+
+
+def ranges_meet(a: tuple[Span, ...], b: tuple[Span, ...]) -> bool:
+    """Whether two sets of spans have a number in common."""
+    return any((high is None or lo <= high) and (hi is None or low <= hi) for low, high in a for lo, hi in b)
 
 
 def _dimension_relation(dimension: str, a: Any, b: Any, aliases: Aliases) -> str:

@@ -3,6 +3,7 @@
     D3                            exact codes come first
     "ring of stages"              a phrase
     verdict:dead lever:"warp-spec producer" arch:sm_100 dtype:fp8,bf16
+    m:1   m:>=16   batch:1,4..8   baseline:f624d75a       dimensions of the scope; ranges where they are ranges
     -tier:3   delta:>5%   delta:-9..-7%   measured:>=2026-06   is:flagged
 
 Words are joined by "and". A word with `::` is a word, and anything else with a colon that is no field is an error that
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from v2kb.rules.names import exact_codes
+from v2kb.rules.scope import RANGE_DIMENSIONS, Span, parse_range
 from v2kb.rules.search_words import SENTENCE_WORDS, Word, words
 
 MAX_CHARS = 500
 MAX_PARTS = 24
-CHOICE, NUMBER, DATE = "choice", "number", "date"
+CHOICE, NUMBER, DATE, RANGE = "choice", "number", "date", "range"
 FIELDS = {
     "verdict": CHOICE,
     "lever": CHOICE,
@@ -30,11 +32,15 @@ FIELDS = {
     "op": CHOICE,
     "envelope": CHOICE,
     "sharding": CHOICE,
+    "baseline": CHOICE,
+    **dict.fromkeys(RANGE_DIMENSIONS, RANGE),
     "tier": CHOICE,
     "is": CHOICE,
     "delta": NUMBER,
     "measured": DATE,
 }
+OTHER_NAMES = {"op_class": "op"}
+"""Fields that go by the name of their scope dimension too."""
 STATES = ("archived", "blocking", "contested", "flagged", "structural", "superseded", "unverified", "weak")
 """What `is:` may ask. A contested row is one that an open proposal wants to change."""
 BLOCKING = ("full", "weak", "yes", "no", "none")
@@ -90,7 +96,9 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """One `field:value`. `values` are alternatives, lower case; a number or date has bounds `low` to `high` instead."""
+    """One `field:value`. `values` are alternatives, lower case; a number or date has bounds `low` to `high` instead, a
+    range of the scope has `spans`.
+    """
 
     name: str
     values: tuple[str, ...] = ()
@@ -99,6 +107,7 @@ class Filter:
     open_low: bool = False
     open_high: bool = False
     negated: bool = False
+    spans: tuple[Span, ...] = ()
 
     def holds(self, low: float, high: float) -> bool:
         """Whether the interval [low, high] has a value within the bounds."""
@@ -175,6 +184,11 @@ def split_query(text: str) -> tuple[str, str]:
     return " ".join(held), " ".join(left_out)
 
 
+def taken_as_typed(text: str, word: str) -> str:
+    """The query with a plain word in quotation marks, so that it is read as no other word."""
+    return re.sub(rf"(?<![^\s,;]){re.escape(word)}(?![^\s,;])", f'"{word}"', text)
+
+
 def least_words(total: int) -> int:
     """How many of so many words a guess must hold: half of them, and two of three."""
     return max((total + 1) // 2, min(2, total - 1))
@@ -220,6 +234,7 @@ def _plain_words(text: str) -> tuple[list[Word], tuple[str, ...]]:
 
 def _filter(found: re.Match[str], name: str, negated: bool) -> Filter:
     at = found.start("field")
+    name = OTHER_NAMES.get(name, name)
     kind = FIELDS.get(name)
     if kind is None:
         raise QueryError(
@@ -235,6 +250,10 @@ def _filter(found: re.Match[str], name: str, negated: bool) -> Filter:
         values = tuple(part.strip().lower() for part in value.split(",") if part.strip())
         _refuse_unknown(name, values, at)
         return Filter(name, values, negated=negated)
+    if kind == RANGE:
+        if spans := parse_range(value):
+            return Filter(name, (value.lower(),), negated=negated, spans=spans)
+        raise QueryError(f"{name}:{value} is no range of whole numbers.", at, f"Write for example {_example(name)}.")
     return _bounds(name, kind, value, at, negated)
 
 
@@ -291,4 +310,6 @@ def _example(name: str) -> str:
         "lever": 'lever:"warp-spec producer"',
         "arch": "arch:sm_100",
         "tier": "tier:1",
+        "baseline": "baseline:f624d75a",
+        **{name: f"{name}:1, {name}:1..16 or {name}:>=16" for name in RANGE_DIMENSIONS},
     }.get(name, f"{name}:fp8")

@@ -15,7 +15,8 @@ WORD_CANDIDATES = 100
 WORD_SIMILARITY = 0.18
 """A swap in the middle of a word of five letters leaves two of ten trigrams."""
 MIN_TYPO_CHARS = 4
-TWO_EDITS_CHARS = 8
+TWO_EDITS_CHARS = 10
+"""In a shorter word two edits lead to another word as often as to the one that was meant: multicast, multicta."""
 
 
 class SearchIndex(ABC):
@@ -55,7 +56,7 @@ class SearchIndex(ABC):
         """Known words that share trigrams with `word`, most alike first."""
 
     def alike(self, word: str) -> list[str]:
-        """Known words within one edit (two from eight letters on; a swap is one), nearest first. At most three."""
+        """Known words within one edit (two from ten letters on; a swap is one), nearest first. At most three."""
         if len(word) < MIN_TYPO_CHARS or any(sign.isdigit() for sign in word):
             return []
         limit = 2 if len(word) >= TWO_EDITS_CHARS else 1
