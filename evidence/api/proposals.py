@@ -117,6 +117,12 @@ def acceptance(form: type[Input], request: Request) -> dict[str, Any]:
     return data | {"conflict": "" if stated.lower() == NO_CONFLICT else stated}
 
 
+class OneAcceptance(Acceptance):
+    """The same of one proposal; `over_claim` confirms that you know of another curator's claim."""
+
+    over_claim = serializers.BooleanField(default=False)
+
+
 class BulkAcceptance(Acceptance):
     """Up to 50 proposals of one kind. With `dry_run` nothing is written."""
 
@@ -182,11 +188,11 @@ class ProposalViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
         proposal = revise_proposal(actor_from_request(request, "api"), int(pk), **read(Revision, request))
         return self._shown(proposal.pk, status.HTTP_201_CREATED)
 
-    @extend_schema(request=Acceptance, responses=ProposalSerializer)
+    @extend_schema(request=OneAcceptance, responses=ProposalSerializer)
     @action(detail=True, methods=["post"])
     def accept(self, request: Request, pk: str) -> Response:
         """Accept, stating a conflict of interest or none. Some changes stay open until a second curator accepts."""
-        accept_proposal(actor_from_request(request, "api"), int(pk), **acceptance(Acceptance, request))
+        accept_proposal(actor_from_request(request, "api"), int(pk), **acceptance(OneAcceptance, request))
         return self._shown(int(pk))
 
     @extend_schema(request=BulkAcceptance, responses=BulkLineSerializer(many=True))

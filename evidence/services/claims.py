@@ -18,25 +18,33 @@ CLAIM_MINUTES = 15
 
 @service("evidence.claim_proposal")
 def claim_proposal(actor: Actor, proposal_id: int) -> ProposalClaim:
-    """Say that the actor looks at an open proposal now; for 15 minutes, renewed by claiming again. It stops nobody from
-    deciding. Raises Forbidden core.role; Conflict evidence.proposal_closed, evidence.claimed while another's holds."""
+    """Say that the actor looks at an open proposal now; for 15 minutes, renewed by claiming again. Whoever accepts
+    meanwhile is asked to confirm it.
+
+    Raises Forbidden core.role; Conflict evidence.proposal_closed, evidence.claimed while another's holds.
+    """
     require_curator(actor)
     require_user(actor)
     proposal = locked_proposal(proposal_id)
     require_open(proposal)
-    now = timezone.now()
-    held = ProposalClaim.objects.select_related("user").filter(proposal=proposal, until__gt=now).first()
+    refuse_claimed(actor, proposal)
+    until = timezone.now() + timedelta(minutes=CLAIM_MINUTES)
+    claim, _ = ProposalClaim.objects.update_or_create(proposal=proposal, defaults={"user": actor.user, "until": until})
+    record(actor, "evidence.claim_proposal", proposal, f"{proposal} claimed until {until:%H:%M} UTC")
+    return claim
+
+
+def refuse_claimed(actor: Actor, proposal: Proposal) -> None:
+    """Raises Conflict evidence.claimed while another curator's claim on the proposal holds."""
+    held = ProposalClaim.objects.select_related("user").filter(proposal=proposal, until__gt=timezone.now()).first()
     if held is not None and held.user_id != actor.user.pk:
         raise Conflict(
             "evidence.claimed",
             f"{held.user.display_name} looks at {proposal} until {held.until:%H:%M} UTC.",
-            fix="Take another one, or ask them.",
+            field="over_claim",
+            fix="Take another one or ask them. To accept all the same, confirm that you know of it.",
             facts={"by": held.user.username, "until": held.until.isoformat()},
         )
-    until = now + timedelta(minutes=CLAIM_MINUTES)
-    claim, _ = ProposalClaim.objects.update_or_create(proposal=proposal, defaults={"user": actor.user, "until": until})
-    record(actor, "evidence.claim_proposal", proposal, f"{proposal} claimed until {until:%H:%M} UTC")
-    return claim
 
 
 @service("evidence.release_claim")

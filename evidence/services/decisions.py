@@ -6,6 +6,7 @@ from typing import Any
 from evidence.deciding import acceptances_needed, accepting, interested_in, obstacles, recused_from
 from evidence.models import EvidenceRow, Proposal, ProposalClaim, ProposalDecision
 from evidence.policies import require_curator
+from evidence.services.claims import refuse_claimed
 from evidence.services.merging import refuse_merge, take_in
 from evidence.services.proposals import close, locked_proposal, require_open
 from evidence.services.revisions import checked_content, checked_reason, checked_remark, next_code, write_revision
@@ -60,20 +61,26 @@ def judged(actor: Actor, proposal: Proposal) -> Acceptance:
 
 
 @service("evidence.accept_proposal")
-def accept_proposal(actor: Actor, proposal_id: int, *, conflict: str = "", reason: str = "") -> Proposal:
+def accept_proposal(
+    actor: Actor, proposal_id: int, *, conflict: str = "", reason: str = "", over_claim: bool = False
+) -> Proposal:
     """Accept a proposal. With the last acceptance that it needs, its content becomes the row's head; a new row gets
     its code, a row that is merged is archived.
 
-    `conflict` names the acceptor's conflict of interest; empty states that there is none. It is kept and shown. A
-    change between WIN and DEAD, or one that lifts a blocking DEAD row, needs two acceptors; after the first the
-    proposal stays open. Raises Forbidden core.role, evidence.own_proposal, evidence.author, evidence.already_accepted,
-    evidence.recused, evidence.interested; Conflict evidence.proposal_closed, evidence.row_archived,
-    evidence.stale_base, evidence.merge_moved, evidence.proposals_open; Refusal evidence.content (incomplete for its
-    verdict), evidence.reason_too_long.
+    `conflict` names the acceptor's conflict of interest; empty states that there is none. It is kept and shown, and
+    the acceptance counts: who must not decide is told by authorship and open specs, who would rather not stands aside.
+    While another curator's claim holds, `over_claim` confirms that it is known. A change between WIN and DEAD, or one
+    that lifts a blocking DEAD row, needs two acceptors; after the first the proposal stays open. Raises Forbidden
+    core.role, evidence.own_proposal, evidence.author, evidence.already_accepted, evidence.recused, evidence.interested;
+    Conflict evidence.proposal_closed, evidence.row_archived, evidence.stale_base, evidence.merge_moved,
+    evidence.proposals_open, evidence.claimed; Refusal evidence.content (incomplete for its verdict),
+    evidence.reason_too_long.
     """
     require_curator(actor)
     proposal = locked_proposal(proposal_id)
     acceptance = judged(actor, proposal)
+    if not over_claim:
+        refuse_claimed(actor, proposal)
     ProposalDecision.objects.create(
         proposal=proposal,
         user=actor.user,

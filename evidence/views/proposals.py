@@ -252,11 +252,13 @@ def _accepted(proposal: Proposal) -> str:
 def proposal_accept(request: HttpRequest, pk: int) -> HttpResponse:
     """Accept, stating a conflict of interest or none."""
     require_curator(actor_from_request(request))
-    reason = request.POST.get("reason", "")
+    reason, over_claim = request.POST.get("reason", ""), request.POST.get("over_claim") == "on"
     return _decide(
         request,
         pk,
-        lambda actor: accept_proposal(actor, min(pk, MAX_KEY), conflict=conflict_of(request), reason=reason),
+        lambda actor: accept_proposal(
+            actor, min(pk, MAX_KEY), conflict=conflict_of(request), reason=reason, over_claim=over_claim
+        ),
         _accepted,
     )
 

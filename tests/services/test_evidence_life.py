@@ -316,7 +316,17 @@ def test_two_rows_do_not_merge_each_other(twins, ines, cleo):
 # --- claims and bulk ----------------------------------------------------------------------------------------------
 
 
-def test_a_claim_holds_for_a_while_and_stops_nobody(row, ines, cleo, carl):
+def test_who_accepts_what_another_looks_at_confirms_it(row, ines, cleo, carl):
+    proposal = propose(ines, row, bound="a")
+    claim_proposal(cleo, proposal.pk)
+    with pytest.raises(Conflict) as caught:
+        accept_proposal(carl, proposal.pk)
+    assert (code_of(caught), caught.value.field, caught.value.facts["by"]) == ("evidence.claimed", "over_claim", "cleo")
+    assert not proposal.decisions.exists()
+    assert accept_proposal(carl, proposal.pk, over_claim=True).state == "accepted"
+
+
+def test_a_claim_holds_for_a_while(row, ines, cleo, carl):
     proposal = propose(ines, row, bound="a")
     claim_proposal(cleo, proposal.pk)
     with pytest.raises(Conflict) as caught:
@@ -328,7 +338,7 @@ def test_a_claim_holds_for_a_while_and_stops_nobody(row, ines, cleo, carl):
     claim_proposal(cleo, proposal.pk)
     ProposalClaim.objects.update(until=timezone.now() - timedelta(seconds=1))
     assert claim_proposal(carl, proposal.pk).user == carl.user
-    accept_proposal(cleo, proposal.pk)
+    accept_proposal(cleo, proposal.pk, over_claim=True)
     assert not ProposalClaim.objects.exists(), "what is decided is claimed no more"
     with pytest.raises(Conflict) as caught:
         claim_proposal(carl, proposal.pk)

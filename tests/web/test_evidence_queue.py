@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from evidence.models import EvidenceRow, Flag, Proposal, RowSubscription
-from evidence.services import accept_proposal, propose_change, supersede_row
+from evidence.services import accept_proposal, clear_flag, confirm_flag, flag_row, propose_change, supersede_row
 from evidence.services.claims import claim_proposal
 from evidence.services.merging import propose_merge
 from evidence.services.watching import watch_row
@@ -113,6 +113,20 @@ def test_a_claim_shows_and_goes(row, curator):
     curator.post(f"{QUEUE}{proposal.pk}/claim/", {"action": "release"})
     assert "looks at it" not in text(carl.get(QUEUE))
     assert client_of("vera", "viewer").post(f"{QUEUE}{proposal.pk}/claim/").status_code == 403
+
+
+def test_accepting_what_another_looks_at_asks_for_a_confirmation_and_a_named_conflict_says_why_it_counts(row, curator):
+    proposal = propose(row, mechanism="clearer")
+    assert 'name="over_claim"' not in text(curator.get(proposal.get_absolute_url()))
+    carl = client_of("carl", "curator")
+    claim_proposal(f.actor("cleo", "curator"), proposal.pk)
+    for page in (QUEUE, proposal.get_absolute_url()):
+        assert 'name="over_claim" required' in text(carl.get(page))
+    said = {"conflict": "named", "conflict_text": "I own the machine."}
+    refused = carl.post(f"{QUEUE}{proposal.pk}/accept/", said)
+    assert (refused.status_code, "confirm that you know of it" in text(refused)) == (409, True)
+    assert carl.post(f"{QUEUE}{proposal.pk}/accept/", said | {"over_claim": "on"}).status_code == 302
+    assert 'I own the machine. <span class="muted">It counts:' in text(carl.get(proposal.get_absolute_url()))
 
 
 @pytest.mark.parametrize(
@@ -351,6 +365,32 @@ def test_the_map_over_time_counts_what_each_row_says(row, viewer):
 
 def test_the_map_without_rows(db, viewer):
     assert "No row yet" in text(viewer.get("/evidence/over-time/"))
+
+
+def test_a_flag_stands_beside_the_title(row, viewer):
+    def chips() -> str:
+        page = viewer.get(row.get_absolute_url()).content.decode()
+        return re.sub(r"\s+", " ", page.split("</h1>")[1].split("</div>")[0])
+
+    assert "flag" not in chips()
+    flag = flag_row(f.actor("ines", "designer"), row.code, reason="other driver")
+    assert "flagged" in chips() and "confirmed" not in chips()
+    confirm_flag(f.actor("cleo", "curator"), flag.pk)
+    assert "flag confirmed" in chips()
+    clear_flag(f.actor("cleo", "curator"), flag.pk, reason="measured again")
+    assert "flag" not in chips()
+
+
+def test_an_address_that_only_takes_forms_says_so_and_leads_on(row, viewer):
+    answer = viewer.get(f"{row.get_absolute_url()}flag/")
+    page = answer.content.decode()
+    assert (answer.status_code, answer["Allow"]) == (405, "POST")
+    assert "This address only takes what a form or button sends" in page
+    assert f'href="{row.get_absolute_url()}">Open the page above' in page
+    assert viewer.get("/evidence/watched/seen/").content.decode().count('href="/evidence/">Open') == 1
+    bare = viewer.get(f"{row.get_absolute_url()}flag/", headers={"Accept": "application/json"})
+    assert (bare.status_code, bare.content) == (405, b"")
+    assert viewer.put(f"{row.get_absolute_url()}flag/").content == b""
 
 
 def test_a_form_that_is_sent_signed_out_leads_back_to_its_page_not_to_its_own_address(row):
