@@ -5,7 +5,7 @@ from typing import Any
 
 from django.urls import NoReverseMatch, reverse
 
-from evidence.models import EvidenceRevision, Proposal
+from evidence.models import EvidenceRevision, Flag, Proposal
 from v2kb.core.errors import Refusal
 from v2kb.core.models import Activity
 from v2kb.rules.evidence import DEAD, FULL, WEAK, cause_label, missing_fields
@@ -116,6 +116,13 @@ def blocking_words(content: dict[str, Any], blocking: str, superseded_by: Sequen
     if blocking == WEAK:
         return {"tone": "warn", "label": "blocks weakly", "why": "ruled out by a survey, never measured"}
     return {"tone": "none", "label": "does not block", "why": f"cause: {cause}"}
+
+
+def flag_words(flags: Sequence[Flag]) -> dict[str, str]:
+    """The open flags of a row as a chip beside its title: {"label", "tone"}; empty without any."""
+    if any(flag.confirmed_at for flag in flags):
+        return {"label": "flag confirmed", "tone": "bad"}
+    return {"label": "flagged", "tone": "warn"} if flags else {}
 
 
 def missing_of(content: dict[str, Any]) -> list[dict[str, str]]:

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django_htmx.middleware.HtmxMiddleware",
     "v2kb.core.middleware.RequestIdMiddleware",
     "v2kb.core.middleware.SignInMiddleware",
+    "v2kb.core.middleware.MethodMiddleware",
     "v2kb.core.middleware.RefusalMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.conf import settings
+from django.core.paginator import Page
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -17,6 +18,7 @@ from evidence.importers.records import MAP
 from evidence.importers.typing_file import MAX_LEVERS, MAX_TYPING_BYTES
 from evidence.models import ImportJob, ImportLine
 from evidence.policies import require_curator
+from evidence.presenters import number_rows
 from evidence.services.import_jobs import (
     MAX_FILE_BYTES,
     apply_import,
@@ -139,13 +141,23 @@ def _page(
         "has_changes": bool(job.counts.get("new") or job.counts.get("changed") or job.counts.get("guidelines")),
         "lines_state": state if state in ImportLine.State.values else "",
         "line_states": [(value, label, job.counts.get(value, 0)) for value, label in ImportLine.State.choices],
-        "page": page_of(request, import_jobs.list_lines(job, state)) if has_lines else None,
+        "page": _lines(request, job, state) if has_lines else None,
         "is_over": job.state in (State.DONE, State.CANCELLED),
         "refusal": refusal,
     }
     return render_part_or_page(
         request, "evidence/import_job.html", context, part="lines", status=422 if form and form.errors else status
     )
+
+
+def _lines(request: HttpRequest, job: ImportJob, state: str) -> Page:
+    """A page of lines, those of rows with their numbers as they are read."""
+    page = page_of(request, import_jobs.list_lines(job, state))
+    for line in page.object_list:
+        content = line.document.get("content")
+        line.numbers = number_rows(content) if content else []
+        line.has_unread_numbers = not all(number["readable"] for number in line.numbers)
+    return page
 
 
 def _columns(job: ImportJob, form: MappingForm) -> list[dict[str, Any]]:

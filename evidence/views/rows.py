@@ -57,6 +57,7 @@ def _row_page(
         "scope": presenters.scope_table(content["scope"]),
         "missing": presenters.missing_of(content),
         "blocking": presenters.blocking_words(content, row.head.blocking, successors),
+        "flag_chip": presenters.flag_words(facts["flags"]),
         "weak": weak_dead(content),
         "cause": presenters.value_text("cause_class", content["cause_class"]),
         "successors": successors,

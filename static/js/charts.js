@@ -160,19 +160,19 @@
     };
   }
 
-  // How many of each verdict: steps, each verdict with its own colour, dash and mark.
+  // How many of each verdict: bands that lie on each other, so that equal counts hide none; each with its own colour, dash and mark.
   const VERDICTS = { DEAD: ["bad", "solid", "x"], WIN: ["good", "dash", "triangle-up"], UNTESTED: ["candidate", "dot", "circle-open"] };
 
   function counts(data, look) {
     const traces = data.series.map((series) => {
       const [role, dash, symbol] = VERDICTS[series.name] ?? ["soft", "solid", "circle"];
       return {
-        type: "scatter", x: data.days, y: series.values, name: series.name, mode: data.days.length > 1 ? "lines+markers" : "markers",
+        type: "scatter", x: data.days, y: series.values, name: series.name, stackgroup: "all", mode: data.days.length > 1 ? "lines+markers" : "markers",
         line: { color: look[role], width: 2, dash, shape: "hv" }, marker: { color: look[role], size: 8, symbol, line: { color: look[role], width: 1.5 } },
         hovertemplate: `%{x}: %{y} ${series.name}<extra></extra>`,
       };
     });
-    return { traces, layout: layout(look, { xaxis: axis(look, "day", { type: "date", showgrid: false, tickformat: "%e %b %Y", ...(data.days.length < 7 ? { tickvals: data.days } : { nticks: 6 }) }), yaxis: axis(look, data.unit, { rangemode: "tozero" }) }) };
+    return { traces, layout: layout(look, { xaxis: axis(look, "day", { type: "date", showgrid: false, tickformat: "%e %b %Y", ...(data.days.length < 7 ? { tickvals: data.days } : { nticks: 6 }) }), yaxis: axis(look, `${data.unit}, stacked`, { rangemode: "tozero" }) }) };
   }
 
   // Shared memory over the values of a symbol, against the capacity; where a rule breaks the mark is a red cross.

@@ -1,6 +1,7 @@
 """Pages of evidence: who sees and does what, bad input, text that is never lost, query counts."""
 
 import copy
+import html
 import re
 
 import pytest
@@ -13,11 +14,12 @@ from django.utils.html import escape
 
 from evidence.forms import initial_of
 from evidence.importers.map_tables import SHAPES
-from evidence.models import EvidenceRow, Flag, ImportJob, Lever, Proposal, Supersession
+from evidence.models import EvidenceRow, Flag, ImportJob, ImportLine, Lever, Proposal, Supersession
 from evidence.services import accept_proposal, flag_row, import_work, propose_change, propose_from_run
 from tests.evidence.sample import MAP, changed, load_sample, typing_bytes
 from v2kb.core.actor import Actor
 from v2kb.core.registry import PANELS, add_panel
+from v2kb.rules.numbers import format_number
 
 pytestmark = pytest.mark.django_db
 
@@ -558,6 +560,19 @@ def test_there_is_one_page_for_imports(curator):
     assert curator.get("/evidence/import/").status_code == 404
     for page in ("/evidence/", "/evidence/experiments/", "/evidence/imports/"):
         assert 'href="/evidence/imports/new/"' in curator.get(page).content.decode()
+
+
+def test_the_dry_run_shows_how_numbers_are_read(curator):
+    url = dry_run(curator, MAP)
+    page = html.unescape(curator.get(url).content.decode())
+    lines = ImportLine.objects.filter(job__public_id=url.split("/")[-2])
+    numbers = [number for line in lines for number in line.document.get("content", {}).get("numbers", [])]
+    assert {number["readable"] for number in numbers} == {True, False}, "the sample holds both"
+    for number in numbers:
+        assert (format_number(number) if number["readable"] else "not read") in page, number
+    assert page.count("not all of them can be") == sum(
+        any(not number["readable"] for number in line.document.get("content", {}).get("numbers", [])) for line in lines
+    )
 
 
 def test_who_may_import(client, viewer, designer, sign_in):

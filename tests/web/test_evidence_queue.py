@@ -5,6 +5,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from evidence.models import EvidenceRow, Flag, Proposal, RowSubscription
 from evidence.services import accept_proposal, clear_flag, confirm_flag, flag_row, propose_change, supersede_row
@@ -363,6 +364,24 @@ def test_the_map_over_time_counts_what_each_row_says(row, viewer):
     assert (len(counts["days"]), last) == (1, {"DEAD": 0, "WIN": 0, "UNTESTED": 2})
 
 
+def test_the_map_over_time_places_rows_on_the_day_they_were_measured(row, viewer):
+    dead = f.evidence_row(f.DEAD, measured_on="2026-03-04")
+    f.evidence_row(title="Of the future", measured_on="2999-01-01")
+    for name in ("cleo", "carl"):
+        change = Proposal.objects.filter(row=dead, state="open").first() or propose(
+            dead, verdict="UNTESTED", bound="open again", numbers=[], measured_on="2026-03-05"
+        )
+        accept_proposal(f.actor(name, "curator"), change.pk)
+    page = viewer.get("/evidence/over-time/")
+    counts, today = page.context["counts"], timezone.localdate().isoformat()
+    assert counts["days"] == ["2026-03-04", today], "a later revision is not placed before the one that it changes"
+    assert {series["name"]: series["values"] for series in counts["series"]} == {
+        "DEAD": [1, 0], "WIN": [0, 0], "UNTESTED": [0, 3]
+    }  # fmt: skip
+    assert (counts["measured"], counts["arrived"]) == (1, 3)
+    assert "1 revision counts on the day of measuring, the other 3" in text(page)
+
+
 def test_the_map_without_rows(db, viewer):
     assert "No row yet" in text(viewer.get("/evidence/over-time/"))
 
@@ -374,7 +393,8 @@ def test_a_flag_stands_beside_the_title(row, viewer):
 
     assert "flag" not in chips()
     flag = flag_row(f.actor("ines", "designer"), row.code, reason="other driver")
-    assert "flagged" in chips() and "confirmed" not in chips()
+    assert "flagged" in chips()
+    assert "confirmed" not in chips()
     confirm_flag(f.actor("cleo", "curator"), flag.pk)
     assert "flag confirmed" in chips()
     clear_flag(f.actor("cleo", "curator"), flag.pk, reason="measured again")

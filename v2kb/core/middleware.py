@@ -2,6 +2,7 @@
 
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from urllib.parse import urlsplit, urlunsplit
 
 from django.contrib import messages
@@ -25,9 +26,14 @@ OPEN_NAMES = frozenset({"login", "logout", "help"})
 ERROR_PAGES = (403, 404, 409, 413)
 
 
+def is_for_program(request: HttpRequest) -> bool:
+    """Whether a program asks, which reads JSON and no page."""
+    return request.path.startswith(("/api/", "/worker/")) or "application/json" in request.headers.get("Accept", "")
+
+
 def answer_refusal(request: HttpRequest, error: Refusal) -> HttpResponse:
     """A refusal as a document for programs, as a page for people, with its status."""
-    if request.path.startswith(("/api/", "/worker/")) or "application/json" in request.headers.get("Accept", ""):
+    if is_for_program(request):
         return JsonResponse(error.as_document(), status=error.status)
     template = f"errors/{error.status}.html" if error.status in ERROR_PAGES else "errors/refusal.html"
     return render(request, template, {"refusal": error}, status=error.status)
@@ -137,6 +143,33 @@ class SignInMiddleware:
             fix="Sign in there and choose your own first.",
         )
         return JsonResponse(refusal.as_document(), status=refusal.status)
+
+
+class MethodMiddleware:
+    """An address that only a form sends to, opened as a page, says so and leads to the page above it.
+
+    Programs get the bare 405 with `Allow`.
+    """
+
+    def __init__(self, get_response: GetResponse) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        response = self.get_response(request)
+        if response.status_code != 405 or request.method != "GET" or is_for_program(request):
+            return response
+        page = render(request, "errors/405.html", {"page_above": _page_above(request.path_info)}, status=405)
+        page["Allow"] = response["Allow"]
+        return page
+
+
+def _page_above(path: str) -> str:
+    """The nearest address above this one that exists."""
+    while path := path.rstrip("/").rpartition("/")[0]:
+        with suppress(Resolver404):
+            resolve(f"{path}/")
+            return f"{path}/"
+    return reverse("home")
 
 
 class RefusalMiddleware:
