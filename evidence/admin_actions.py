@@ -1,10 +1,11 @@
 """The buttons of the admin on evidence: what each says before it calls its service."""
 
+from collections.abc import Callable
 from typing import Any
 
 from django import forms
 
-from evidence.models import EvidenceRow, Flag, Lever, Term
+from evidence.models import Flag, Lever, Term
 from evidence.policies import may_curate, may_edit_levers
 from evidence.selectors import other_names
 from evidence.services import (
@@ -64,6 +65,40 @@ class TermNameForm(ActionForm):
         self.fields["alias"].choices = [(alias.word, alias.word) for alias in self.obj.aliases.filter(built_in=False)]
 
 
+def _kept(
+    leaves: str,
+    returns: str,
+    archive: Callable[[Actor, Any, str], Any],
+    restore: Callable[[Actor, Any], Any],
+    may: Callable[[Actor, Any], bool],
+    called: str = "{}",
+) -> tuple[ObjectAction, ObjectAction]:
+    """The buttons that archive and restore a thing; `leaves` and `returns` say what that does to the lists."""
+    begins = called[:1].upper() + called[1:]
+    return (
+        ObjectAction(
+            "archive",
+            "Archive",
+            f"Archive {called}?",
+            leaves,
+            f"{begins} is archived.",
+            lambda actor, thing, data: archive(actor, thing, data["reason"]),
+            lambda actor, thing: may(actor, thing) and thing.archived_at is None,
+            ReasonForm,
+            destroys=True,
+        ),
+        ObjectAction(
+            "restore",
+            "Restore",
+            f"Put {called} back on the lists?",
+            returns,
+            f"{begins} is back on the lists.",
+            lambda actor, thing, data: restore(actor, thing),
+            lambda actor, thing: may(actor, thing) and thing.archived_at is not None,
+        ),
+    )
+
+
 def _lever_in_use(actor: Actor, lever: Lever) -> bool:
     return may_edit_levers(actor) and lever.archived_at is None
 
@@ -115,26 +150,13 @@ LEVER_ACTIONS = (
         ReasonForm,
         destroys=True,
     ),
-    ObjectAction(
-        "archive",
-        "Archive",
-        "Archive {}?",
+    *_kept(
         "It leaves the vocabulary that choices and rows pick from, until it is restored. Its page and names stay. A "
         "lever that rows or other levers use can't be archived.",
-        "{} is archived.",
-        lambda actor, lever, data: archive_lever(actor, lever.slug, reason=data["reason"]),
-        _lever_in_use,
-        ReasonForm,
-        destroys=True,
-    ),
-    ObjectAction(
-        "restore",
-        "Restore",
-        "Put {} back on the lists?",
         "Choices and rows can pick it again.",
-        "{} is back on the lists.",
-        lambda actor, lever, data: restore_lever(actor, lever.slug),
-        lambda actor, lever: may_edit_levers(actor) and lever.archived_at is not None and lever.merged_into_id is None,
+        lambda actor, lever, reason: archive_lever(actor, lever.slug, reason=reason),
+        lambda actor, lever: restore_lever(actor, lever.slug),
+        lambda actor, lever: may_edit_levers(actor) and lever.merged_into_id is None,
     ),
 )
 
@@ -167,54 +189,25 @@ TERM_ACTIONS = (
         TermNameForm,
         destroys=True,
     ),
-    ObjectAction(
-        "archive",
-        "Archive",
-        "Archive the {}?",
+    *_kept(
         "It leaves the lists to pick from, until it is restored. Rows that hold it stay and count as before.",
-        "The {} is archived.",
-        lambda actor, term, data: archive_term(actor, term.pk, reason=data["reason"]),
-        lambda actor, term: _added(actor, term) and term.archived_at is None,
-        ReasonForm,
-        destroys=True,
-    ),
-    ObjectAction(
-        "restore",
-        "Restore",
-        "Put the {} back on the lists?",
         "It can be picked again.",
-        "The {} is back on the lists.",
-        lambda actor, term, data: restore_term(actor, term.pk),
-        lambda actor, term: _added(actor, term) and term.archived_at is not None,
+        lambda actor, term, reason: archive_term(actor, term.pk, reason=reason),
+        lambda actor, term: restore_term(actor, term.pk),
+        _added,
+        called="the {}",
     ),
 )
 
 
-def _live(actor: Actor, row: EvidenceRow) -> bool:
-    return may_curate(actor) and row.archived_at is None
-
-
 ROW_ACTIONS = (
-    ObjectAction(
-        "archive",
-        "Archive",
-        "Archive {}?",
+    *_kept(
         "It leaves the lists until a curator restores it; its page and its code stay. A row that blocks or is cited "
         "can't be archived.",
-        "{} is archived.",
-        lambda actor, row, data: archive_row(actor, row.code, reason=data["reason"]),
-        _live,
-        ReasonForm,
-        destroys=True,
-    ),
-    ObjectAction(
-        "restore",
-        "Restore",
-        "Put {} back on the lists?",
         "It shows in lists and searches again.",
-        "{} is back on the lists.",
-        lambda actor, row, data: restore_row(actor, row.code),
-        lambda actor, row: may_curate(actor) and row.archived_at is not None,
+        lambda actor, row, reason: archive_row(actor, row.code, reason=reason),
+        lambda actor, row: restore_row(actor, row.code),
+        lambda actor, row: may_curate(actor),
     ),
 )
 

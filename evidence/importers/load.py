@@ -22,12 +22,12 @@ from references.models import Document, Guideline, Section
 from references.services.guidelines import set_guidelines
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
+from v2kb.core.uploads import file_name
 from v2kb.rules.names import lever_key
 from v2kb.rules.sizes import too_much_text
 from v2kb.rules.words import counted
 
 MAX_MAP_BYTES = 1024 * 1024
-MAX_NAME_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,7 @@ def plan_map(*, name: str, data: bytes, typing: bytes | None = None) -> MapPlan:
 
     Raises Refusal evidence.import.not_utf8 (line and column), document.*, evidence.import.typing_*.
     """
-    name = name.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "").encode(errors="replace").decode().strip()
-    name = name[:MAX_NAME_CHARS] or "evidence-map.md"
+    name = file_name(name, "evidence-map.md")
     text = _text(name, data)
     typed = checked_typing(typing)
     slug = slug_of_paths([name])[name]

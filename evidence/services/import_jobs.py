@@ -18,6 +18,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
+from v2kb.core.uploads import file_name
 from v2kb.core.values import check_values
 from v2kb.rules.sizes import MIB, too_much_text
 from v2kb.rules.words import counted
@@ -39,7 +40,7 @@ def start_import(
     """
     require_curator(actor)
     require_user(actor)
-    name = name.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "").strip()[:200] or "log"
+    name = file_name(name, "log")
     checked_typing(typing)
     check_values(ImportJob, name=name)
     if source:

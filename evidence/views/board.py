@@ -136,9 +136,11 @@ def _said(found: Found) -> list[str]:
 
 
 def _guesses(request: HttpRequest, found: Found) -> list[dict[str, str]]:
-    """Words that were taken for misspelt ones, each with the address that takes it as it was typed."""
+    """Words that were taken for misspelt ones, each with the address that takes it as it was typed; none of them where
+    nothing was found by it.
+    """
     guesses = []
-    for typed, known in found.corrections:
+    for typed, known in found.corrections if len(found) else ():
         params = request.GET.copy()
         params["q"] = taken_as_typed(params.get("q", ""), typed)
         params.pop("page", None)

@@ -42,28 +42,8 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def row(db):
-    return f.evidence_row()
-
-
-@pytest.fixture
-def dead(db):
-    return f.evidence_row(f.DEAD)
-
-
-@pytest.fixture
 def ines(make_actor):
     return make_actor("ines", "designer")
-
-
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
-@pytest.fixture
-def carl(make_actor):
-    return make_actor("carl", "curator")
 
 
 def propose(actor, row, **changes):

@@ -295,3 +295,10 @@ def test_odd_input_is_no_error_of_the_server(known, designer, bad):
         assert designer.get("/specs/search/", data).status_code < 500
         assert designer.post("/specs/search/", {**data, "title": "x"}).status_code < 500
     assert designer.get("/evidence/", {"for": bad, "m": bad, "saved": bad}).status_code < 500
+
+
+def test_a_guess_that_finds_nothing_is_not_shown(known, designer):
+    assert "nrom read as norm" in text_of(designer.get("/evidence/", {"q": "nrom"}))
+    page = text_of(designer.get("/evidence/", {"q": "nrom verdict:win"}))
+    assert "Nothing is known with this search" in page
+    assert "read as" not in page

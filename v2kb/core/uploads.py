@@ -17,6 +17,7 @@ View = TypeVar("View", bound=Callable)
 TOO_LARGE = "core.body_too_large"
 TOO_MANY_PARTS = "core.too_many_parts"
 # Names of fields, boundaries, the other fields of a form with files.
+MAX_NAME_CHARS = 200
 FORM_BYTES = MIB
 UNREADABLE_BYTES = 10**18
 """What a length of very many digits counts as."""
@@ -74,3 +75,9 @@ def refusal_of_unread(error: SuspiciousOperation) -> Refusal | None:
         text = f"A form may have {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS:,} fields."
         return Refusal(TOO_MANY_PARTS, text, fix="Send fewer.", status=400)
     return None
+
+
+def file_name(sent: str, default: str) -> str:
+    """The last part of an uploaded file's name as text that can be stored, at most MAX_NAME_CHARS; else `default`."""
+    name = sent.replace("\\", "/").rsplit("/", 1)[-1].replace("\x00", "")
+    return name.encode(errors="replace").decode().strip()[:MAX_NAME_CHARS] or default
