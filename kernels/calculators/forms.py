@@ -118,7 +118,7 @@ FLOOR = Form(
     (
         Field("bytes", "Bytes that must move", "A number, a formula, or an amount with its unit: 31.5 MB, 48 MiB."),
         Field("low_tb_s", "Bandwidth from", "", "2.0", unit="TB/s"),
-        Field("high_tb_s", "to", "", "3.4", unit="TB/s"),
+        Field("high_tb_s", "Bandwidth to", "", "3.4", unit="TB/s"),
     ),
     (SYMBOLS,),
     {"bytes": "49545216", "low_tb_s": "2.0", "high_tb_s": "3.4"},

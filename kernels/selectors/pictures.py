@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from kernels.models import Op, Spec
 from kernels.selectors.checks import contracts_of
 from v2kb.rules.barrier_pictures import semaphore_map
 from v2kb.rules.layer_graph import layer_graph
@@ -52,6 +53,20 @@ DRAWN: dict[str, Callable[[SpecView, Contracts], Drawing | None]] = {
     "roles": _roles,
     "granularity": _layers,
 }
+
+
+def graph_of(op: Op, specs: Iterable[Spec]) -> tuple[Drawing, Spec | None]:
+    """An op between its producers and consumers, with the tasks that its newest live spec makes of it, and that spec.
+
+    Raises ValueError for an op without a contract.
+    """
+    if op.head is None:
+        raise ValueError(f"{op.slug} has no contract")
+    live = [spec for spec in specs if spec.head is not None and spec.archived_at is None]
+    spec = max(live, key=lambda spec: spec.head.created_at, default=None)
+    document = spec.head.content if spec else {"ops": [{"op": op.slug}]}
+    contracts = {op.slug: op.head.content}
+    return Drawing("layers", layer_graph(SpecView(document, contracts), contracts, only=op.slug)), spec
 
 
 def pictures_of(document: dict[str, Any], sections: Iterable[str]) -> dict[str, Drawing]:

@@ -11,6 +11,7 @@ from kernels.models import Op
 from kernels.op_forms import ContractForm, initial_of
 from kernels.selectors.decisions import branch_of
 from kernels.selectors.ops import STAGES, evidence_touching, op_stages
+from kernels.selectors.pictures import graph_of
 from kernels.selectors.specs import spec_statuses
 from kernels.services import ops
 from v2kb.core.activity import activity_of
@@ -73,6 +74,8 @@ def op_detail(request: HttpRequest, slug: str) -> HttpResponse:
         "is_designer": has_role(actor, "designer"),
         "may_run": has_role(actor, "validator", "implementer", "designer"),
     }
+    if op.head:
+        context["graph"], context["planned_by"] = graph_of(op, specs)
     return render(request, "kernels/op_detail.html", context)
 
 

@@ -189,7 +189,7 @@
         text: data.points.map((point) => (point.breaks.length ? `breaks ${point.breaks.join(", ")}` : "holds")), hovertemplate: `${data.symbol} = %{x}: %{y} ${unit}, %{text}<extra></extra>`,
       }],
       layout: layout(look, {
-        xaxis: axis(look, data.symbol, { showgrid: false, ...(data.points.length < 12 ? { tickvals: data.points.map((point) => point.value) } : {}) }), yaxis: axis(look, unit, { range: [0, Math.max(...known) * 1.12] }),
+        xaxis: axis(look, data.symbol, { showgrid: false, ...(data.points.length < 12 ? { tickvals: data.points.map((point) => point.value) } : {}) }), yaxis: axis(look, `shared memory, ${unit}`, { range: [0, Math.max(...known) * 1.12] }),
         shapes: [{ type: "line", xref: "paper", x0: 0, x1: 1, y0: limit, y1: limit, line: { color: look.anchor, width: 2 } }],
         annotations: [{ xref: "paper", x: 0, xanchor: "left", y: limit, yanchor: "bottom", showarrow: false, text: `${data.limit.name} ${limit.toLocaleString("en-GB")} ${unit}`, font: { size: 12, color: look.anchor } }],
       }),

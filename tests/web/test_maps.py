@@ -239,3 +239,15 @@ def test_texts_are_cut_with_a_mark(text, width, shown):
 
 def test_numbered_names_share_a_tone():
     assert tones(["W0", "W1", "BSF", "W2"]) == {"W0": 0, "W1": 0, "BSF": 1, "W2": 0}
+
+
+@pytest.mark.parametrize(
+    "name", ["W13", "SiLU, product and quantisation before the second product of the layer", "x" * 400]
+)
+def test_long_names_are_wrapped_inside_their_box(name):
+    contracts = {"a": {"title": "A", "producers": [name], "consumers": []}}
+    box = layer_map(layer_graph({"ops": [{"op": "a"}]}, contracts))["boxes"][1]
+    assert 1 <= len(box["names"]) <= 3
+    assert all(len(line["text"]) * 6.8 <= 230 - 16 for line in box["names"])
+    assert box["names"][-1]["y"] < box["y"] + box["height"]
+    assert "".join(line["text"] for line in box["names"]).startswith(name.split()[0][:20])

@@ -1,14 +1,16 @@
 """Ops in their layer graph, from left to right, with the tasks that each becomes."""
 
+from textwrap import wrap
 from typing import Any
 
-from v2kb.core.ui.maps.common import Picture, clipped
+from v2kb.core.ui.maps.common import CHAR_UNITS, Picture, clipped
 
-BOX_UNITS = 200
+BOX_UNITS = 230
 GAP_UNITS = 56
-NAME_UNITS = 24
 LINE_UNITS = 15
+NAME_LINES = 3
 ROW_GAP = 14
+ROOM = BOX_UNITS - 16
 
 
 def layer_map(picture: Picture) -> dict[str, Any]:
@@ -17,17 +19,17 @@ def layer_map(picture: Picture) -> dict[str, Any]:
     boxes = []
     for node in picture["nodes"]:
         lines = _lines(node)
-        height = NAME_UNITS + LINE_UNITS * len(lines) + (6 if lines else 4)
+        names = _wrapped(node["name"])
+        height = 12 + LINE_UNITS * (len(names) + len(lines))
         y = bottoms.get(node["layer"], 1)
         bottoms[node["layer"]] = y + height + ROW_GAP
-        boxes.append(_box(node, lines, y, height))
+        boxes.append(_box(node, names, lines, y, height))
     tallest = max(bottoms.values(), default=ROW_GAP)
     for box in boxes:
         # Columns stand in the middle of the tallest.
         shift = (tallest - bottoms[box["layer"]]) // 2
-        for name in ("y", "name_y"):
-            box[name] += shift
-        for line in box["lines"]:
+        box["y"] += shift
+        for line in (*box["names"], *box["lines"]):
             line["y"] += shift
     return {
         "width": picture["layers"] * (BOX_UNITS + GAP_UNITS) - GAP_UNITS + 2,
@@ -41,6 +43,12 @@ def layer_map(picture: Picture) -> dict[str, Any]:
         "loose": picture["loose"],
         "description": _describe(picture),
     }
+
+
+def _wrapped(name: str) -> list[str]:
+    """A name on at most three lines; what is longer is cut with a mark."""
+    wide = int(ROOM / CHAR_UNITS)
+    return wrap(name, wide, max_lines=NAME_LINES, placeholder="…", break_long_words=True) or [""]
 
 
 def _lines(node: Picture) -> list[str]:
@@ -58,9 +66,9 @@ def _count(tasks: int | None) -> str:
     return f"{tasks:,} {'task' if tasks == 1 else 'tasks'}"
 
 
-def _box(node: Picture, lines: list[str], y: int, height: int) -> dict[str, Any]:
+def _box(node: Picture, names: list[str], lines: list[str], y: int, height: int) -> dict[str, Any]:
     x = 1 + node["layer"] * (BOX_UNITS + GAP_UNITS)
-    room = BOX_UNITS - 16
+    first = y + 17
     return {
         "layer": node["layer"],
         "is_op": node["kind"] == "op",
@@ -68,9 +76,10 @@ def _box(node: Picture, lines: list[str], y: int, height: int) -> dict[str, Any]
         "y": y,
         "height": height,
         "text_x": x + 8,
-        "name": clipped(node["name"], room),
-        "name_y": y + 17,
-        "lines": [{"text": clipped(t, room), "y": y + NAME_UNITS + 10 + LINE_UNITS * n} for n, t in enumerate(lines)],
+        "names": [{"text": text, "y": first + LINE_UNITS * n} for n, text in enumerate(names)],
+        "lines": [
+            {"text": clipped(text, ROOM), "y": first + LINE_UNITS * (len(names) + n)} for n, text in enumerate(lines)
+        ],
     }
 
 
