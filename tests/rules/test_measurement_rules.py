@@ -45,7 +45,7 @@ def test_a_blank_part_concerns_only_predictions_inside_a_megakernel():
     missing = {f.path for f in spec_report(asked).findings if f.kind == "missing_input"}
     assert missing == {
         f"measurement.{name}"
-        for name in ("tier", "timer", "grid", "launches", "statistic", "body_us", "cold", "floor", "adds_block_maxima",
+        for name in ("tier", "timer", "grid", "launches", "statistic", "cold", "floor", "adds_block_maxima",
                      "reads_block_sum")
     }  # fmt: skip
     for envelope in ("standalone", "cpu"):
@@ -136,7 +136,10 @@ def test_r68_short_bodies(body_us, timer, envelope, fires):
 
 def test_r68_missing_and_unreadable():
     assert [f.path for f in found(measured(timer=""), "R68", "missing_input")] == ["measurement.timer"]
-    assert [f.path for f in found(measured(body_us=""), "R68", "missing_input")] == ["measurement.body_us"]
+    for timer in ("events", "cupti"):
+        bare = measured(timer=timer, body_us="")
+        assert [f.path for f in found(bare, "R68", "missing_input")] == ["measurement.body_us"]
+    assert spec_report(measured(body_us="")).states["R68"] == "passed", "globaltimer is right for any body"
     for wrong in ("short", "0", "-3"):
         assert seen(measured(body_us=wrong), "R68") == [("E", "measurement.body_us")]
 

@@ -168,6 +168,16 @@ def test_r73_cutting_an_op_into_tasks_needs_a_watch_metric(cell):
     assert (finding.path, finding.severity) == (f"choices[0].prediction.{cell}", "E")
 
 
+@pytest.mark.parametrize(
+    ("percent", "severity"), [("0.5", None), ("5", None), ("5.1", "W"), ("10", "W"), ("10.5", "E"), ("50", "E")]
+)
+def test_r73_parks_before_a_loss_ships_and_before_the_phase_is_killed(percent, severity):
+    findings = found(predicting(park_percent=percent), "R73")
+    path = "choices[0].prediction.park_percent"
+    assert [(f.severity, f.path) for f in findings] == ([(severity, path)] if severity else [])
+    assert all(f"more than {percent}%" in f.message for f in findings)
+
+
 def test_r73_concerns_what_changes_the_tasks_of_a_megakernel():
     bare = {"park_metric": "", "park_percent": ""}
     avoided = predicting(polarity="avoids", **bare)

@@ -30,6 +30,8 @@ def reviewed(*rows, missing_engine=""):
         ("build", "OPEN", "E"),
         ("build", "RESOLVED", None),
         ("build", "FROZEN", None),
+        ("stage-2", "OPEN", "E"),
+        ("stage-2", "RESOLVED", None),
         ("verdict", "OPEN", "W"),
         ("stage-3", "OPEN", "W"),
         ("verdict", "RESOLVED", None),
@@ -46,6 +48,7 @@ def test_r78_says_what_is_blocked():
     assert found(asking("verdict"), "R78")[0].message == "Q1 is open and blocks the verdict; the build may begin."
     assert found(asking("stage-3"), "R78")[0].message == "Q1 is open and blocks stage 3; the build may begin."
     assert found(asking("build"), "R78")[0].message == "Q1 is open and blocks the build."
+    assert found(asking("stage-2"), "R78")[0].message == "Q1 is open and blocks stage 2."
     (finding,) = found(asking(""), "R78", "missing_input")
     assert finding.path == "open_questions[0].blocks"
     assert found(asking("", "FROZEN"), "R78", "missing_input") == []

@@ -157,6 +157,7 @@ def _judge_tier_1(view: SpecView, report: Reporter, statistic: str) -> None:
     "R68",
     severity=ERROR,
     title="Timer of short bodies",
+    version=2,
     source="m1-decode-evidence section 4",
     formula="body <= 40 us: %globaltimer, since events quantise 10 to 40 us; a device-side span outside a megakernel",
     inputs=("measurement.body_us", "measurement.timer"),
@@ -164,9 +165,10 @@ def _judge_tier_1(view: SpecView, report: Reporter, statistic: str) -> None:
 def r68(view: SpecView, report: Reporter, context: Context) -> None:
     if not _concerned(view, report):
         return
-    part = view.doc[PART]
-    either = bool(part["timer"] or part["body_us"])
-    timer, written = (_answer(view, report, name, needed=either) for name in ("timer", "body_us"))
+    written = view.doc[PART]["body_us"]
+    timer = _answer(view, report, "timer", needed=bool(written))
+    if timer not in ("", "globaltimer"):
+        written = _answer(view, report, "body_us", needed=True)
     body_us = read_decimal(written)
     if written and (body_us is None or body_us <= 0):
         report.add(f"{PART}.body_us", f"{written} is no time.", "Write microseconds as 16 or 12.2.")

@@ -9,10 +9,12 @@ from v2kb.rules.ceilings import beyond, read_predicted
 from v2kb.rules.grades import MEGAKERNEL
 from v2kb.rules.granularity import total_tasks
 from v2kb.rules.numbers import read_decimal
-from v2kb.rules.rule_registry import ERROR, INFO, Context, Reporter, Rule, spec_rule
+from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
 
 WAVE_QUANT_ROW = "W1"
+PARK_PERCENT = 5  # of the FFN wall
+KILL_PERCENT = 10  # of the op wall, for a phase of the rewrite plan
 
 
 def predicting(view: SpecView) -> list[tuple[str, dict[str, Any]]]:
@@ -99,8 +101,10 @@ def r66(view: SpecView, report: Reporter, context: Context) -> None:
     "R73",
     severity=ERROR,
     title="Park threshold",
-    source="the grouped GEMM's spec, section 1",
-    formula="a choice that adopts a lever over several tasks watches the wall with a threshold (FFN wall: > +5%)",
+    version=2,
+    source="the grouped GEMM's spec, section 1; the rewrite plan's phase 1",
+    formula="a choice that adopts a lever over several tasks watches the wall: W: it parks above +5% at most; "
+    "E: above +10% the phase is killed",
     inputs=(
         "choices[].polarity",
         "choices[].prediction",
@@ -122,6 +126,23 @@ def r73(view: SpecView, report: Reporter, context: Context) -> None:
                 message = f"{choice['id']} cuts the op into {tasks:,} tasks and has no {what}."
                 fix = "Watch the wall time with its waits, and park above the change that you would not ship (5%)."
                 report.missing(Missing(f"{path}.prediction.{name}", message, fix))
+        _judge_park(report, path, choice)
+
+
+def _judge_park(report: Reporter, path: str, choice: dict[str, Any]) -> None:
+    written = choice["prediction"]["park_percent"]
+    percent = read_decimal(written)
+    if percent is None or percent <= PARK_PERCENT:
+        return
+    late = percent > KILL_PERCENT
+    why = f"a phase is killed above {KILL_PERCENT}%, so it never parks" if late else "such losses would ship"
+    report.add(
+        f"{path}.prediction.park_percent",
+        f"{choice['id']} parks only where the wall grows by more than {written}%: {why}.",
+        f"Park above {PARK_PERCENT}% or less.",
+        severity=ERROR if late else WARNING,
+        park_percent=written,
+    )
 
 
 PREDICTION_RULES: tuple[Rule, ...] = (r64, r66, r73)

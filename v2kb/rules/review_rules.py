@@ -8,7 +8,8 @@ from typing import Any
 from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
 
-BUILD = "build"
+# Stage 2 writes the kernel, so that its questions are the build's.
+BUILD = ("build", "stage-2")
 MIN_ENGINES = 2
 
 
@@ -16,8 +17,9 @@ MIN_ENGINES = 2
     "R78",
     severity=ERROR,
     title="Open questions",
+    version=2,
     source="the grouped GEMM's spec, section 9",
-    formula="E: a question that blocks the build is open; W: one that blocks the verdict or a later stage is",
+    formula="E: a question that blocks the build or stage 2 is open; W: one of the verdict or a later stage is",
     inputs=("open_questions[]", "amendments[].resolves"),
 )
 def r78(view: SpecView, report: Reporter, context: Context) -> None:
@@ -30,19 +32,18 @@ def r78(view: SpecView, report: Reporter, context: Context) -> None:
             message = f"{name} is open, and nobody says what it blocks."
             report.missing(Missing(f"{path}.blocks", message, "Say what it blocks, or freeze the question."))
             continue
-        build = question["blocks"] == BUILD
+        build = question["blocks"] in BUILD
         report.add(
             f"{path}.state",
-            f"{name} is open and blocks the {question['blocks']}." if build else _later(name, question["blocks"]),
+            f"{name} is open and blocks {_spoken(question['blocks'])}{'' if build else '; the build may begin'}.",
             "Resolve it, or freeze what the design assumes.",
             severity=ERROR if build else WARNING,
             blocks=question["blocks"],
         )
 
 
-def _later(name: str, blocks: str) -> str:
-    what = "the verdict" if blocks == "verdict" else blocks.replace("-", " ")
-    return f"{name} is open and blocks {what}; the build may begin."
+def _spoken(blocks: str) -> str:
+    return blocks.replace("-", " ") if blocks.startswith("stage") else f"the {blocks}"
 
 
 @spec_rule(

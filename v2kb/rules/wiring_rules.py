@@ -36,6 +36,10 @@ MULTI_GPU_START = 300
 MAX_INPUTS, MAX_OUTPUTS = 14, 3
 _TUPLE = re.compile(r"\(?\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)?")
 JIT, LIBRARY = "A", "B"
+_FIXES = {
+    "tree": "Name it, such as mpk or upstream: ids differ per tree.",
+    "indexed_by": "Choose task_offset or nothing.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +72,10 @@ def _rows(view: SpecView, report: Reporter) -> list[Asked]:
 
 
 def _answer(report: Reporter, row: Asked, name: str, what: str) -> str:
-    """The yes or no in a cell of the row; "" after reporting that it is missing."""
+    """The answer in a cell of the row; "" after reporting that it is missing."""
     if not row.source[name]:
-        report.missing(Missing(f"{row.path}.{name}", f"{row.name}: {what} is not stated.", "Answer the question."))
+        fix = _FIXES.get(name, "Answer yes or no.")
+        report.missing(Missing(f"{row.path}.{name}", f"{row.name}: {what} is not stated.", fix))
     return row.source[name]
 
 
