@@ -5,10 +5,12 @@ from collections.abc import Callable
 from contextlib import suppress
 from urllib.parse import urlsplit, urlunsplit
 
-from django.contrib import messages
+from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import SuspiciousOperation
 from django.db import DatabaseError
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse, JsonResponse, UnreadablePostError
+from django.http.multipartparser import MultiPartParserError
 from django.shortcuts import redirect, render
 from django.urls import Resolver404, resolve, reverse
 
@@ -23,6 +25,8 @@ GetResponse = Callable[[HttpRequest], HttpResponse]
 # Doors that sign in by themselves (tokens, run keys) or need no one.
 OPEN_PREFIXES = ("/static/", "/api/", "/worker/", "/admin/", "/health/")
 OPEN_NAMES = frozenset({"login", "logout", "help"})
+MAX_SHOWN_BYTES = 1 << 20
+"""Of a form that was sent signed out: what is larger is not read."""
 ERROR_PAGES = (403, 404, 409, 413)
 
 
@@ -77,13 +81,26 @@ class RequestIdMiddleware:
         return response
 
 
-def _way_back(request: HttpRequest) -> str:
-    """Where a sign-in leads: the page that was asked for, or the one on which the form stood that was sent."""
-    if request.method in ("GET", "HEAD"):
-        return request.get_full_path()
+def _form_page(request: HttpRequest) -> str:
+    """The page of this site on which the form stood that was sent; "" where it came from elsewhere."""
     came_from = urlsplit(request.headers.get("Referer", ""))
     is_ours = came_from.netloc == request.get_host()
-    return urlunsplit(("", "", came_from.path, came_from.query, "")) if is_ours else reverse("home")
+    return urlunsplit(("", "", came_from.path, came_from.query, "")) if is_ours else ""
+
+
+def _typed(request: HttpRequest) -> list[tuple[str, str]]:
+    """(name, text) of what was typed into a form, without passwords; nothing of a large body, or one that can't be
+    read.
+    """
+    try:
+        if int(request.META.get("CONTENT_LENGTH") or 0) > MAX_SHOWN_BYTES:
+            return []
+        sent = request.POST.lists()
+    except (ValueError, SuspiciousOperation, MultiPartParserError, UnreadablePostError):
+        return []
+    secret = ("csrfmiddlewaretoken", "password")
+    typed = [(name, text) for name, values in sent for text in values if text.strip()]
+    return [(name.replace("_", " "), text) for name, text in typed if not any(word in name for word in secret)]
 
 
 class SignInMiddleware:
@@ -111,12 +128,19 @@ class SignInMiddleware:
                 response["HX-Redirect"] = f"{reverse('login')}?next={request.htmx.current_url_abs_path or '/'}"
                 return response
             if request.method not in ("GET", "HEAD"):
-                said = "You were signed out, so what you sent was not stored. Sign in, then send it again."
-                messages.warning(request, said)
-            return redirect_to_login(_way_back(request), reverse("login"))
+                return self._sign_in_first(request)
+            return redirect_to_login(request.get_full_path(), reverse("login"))
         if request.user.must_change_password and name not in ("password_change", "password_change_done"):
             return redirect("password_change")
         return self.get_response(request)
+
+    @staticmethod
+    def _sign_in_first(request: HttpRequest) -> HttpResponse:
+        """The sign-in page in answer to a form: it leads back to the form's page, and shows what came from there."""
+        page = _form_page(request)
+        typed = _typed(request) if page else []
+        context = {"form": AuthenticationForm(), "next": page or reverse("home"), "is_unsent": True, "unsent": typed}
+        return render(request, "registration/login.html", context, status=401)
 
     @staticmethod
     def _signed_out(request: HttpRequest) -> HttpResponse:
