@@ -253,7 +253,7 @@ def test_a_map_is_refused_at_the_upload_with_what_was_typed(cora, content, said)
         (MAP.encode() + "größe".encode("latin-1"), "is not UTF-8: line"),
         (MAP.encode("utf-16"), "is UTF-16"),
         (zipped(("map.md", MAP)), "NUL bytes"),
-        (MAP.encode() + b"\n" + b"word\n" * 220_000, "a map may have 1,048,576"),
+        (MAP.encode() + b"\n" + b"word\n" * 220_000, "a map may have 1 MiB"),
         (MAP.encode() + b"\n## Known gaps\n\n" + b"- gap\n" * 201, "a document may have 200"),
     ],
 )
