@@ -86,8 +86,8 @@ def test_who_writes_and_how(target, client, make_user):
     name, url, data, answer = target
     before = everything()
     anonymous = client.post(url, data)
-    assert anonymous.status_code == 302
-    assert anonymous["Location"].startswith(reverse("login"))
+    assert anonymous.status_code == 401
+    assert "data-sign-in" in anonymous.content.decode()
     assert everything() == before
 
     strict = Client(enforce_csrf_checks=True)

@@ -73,7 +73,7 @@ def test_a_page_that_answers_programs_gives_them_the_code(send):
 
 def test_nobody_uploads_without_signing_in(client):
     response = client.generic("POST", "/references/import/", content_type=FORM, **{"wsgi.input": Unread()})
-    assert response.status_code == 302
+    assert response.status_code == 401
 
 
 @pytest.mark.parametrize("length", ["nonsense", "-1", "0"])

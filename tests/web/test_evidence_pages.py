@@ -391,7 +391,7 @@ def proposal(loaded, designer):
 def test_only_a_curator_decides(proposal, client, viewer, designer):
     for action in ("accept", "reject", "withdraw"):
         url = f"/evidence/proposals/{proposal.pk}/{action}/"
-        assert client.post(url).status_code == 302
+        assert client.post(url).status_code == 401
         assert viewer.post(url, {"reason": "x"}).status_code == 403
         assert viewer.get(url).status_code == 405
     assert designer.post(f"/evidence/proposals/{proposal.pk}/accept/").status_code == 403
