@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from v2kb.rules.spec_markdown.files import json_lines, read_file
 from v2kb.rules.spec_markdown.reading import place_of, read_markdown
+from v2kb.rules.spec_view import SpecView
 
 SPEC = """# Stage-1 SPEC — Ring product
 
@@ -379,3 +380,89 @@ def test_no_text_raises_and_nothing_is_dropped(pieces):
     for number, line in enumerate(text.replace("\r\n", "\n").replace("\r", "\n").split("\n"), 1):
         if any(c.isalnum() for c in line) and not line.lstrip().startswith(("#", "{", "\ufeff")):
             assert number in placed
+
+
+# --- answers that a file gives in passing ---
+
+PASSING = """# Stage-1 SPEC — Ring product
+
+## 0. Op contract
+
+- Weight-stream volumes at active=4: up 4 tiles × 0.5MB + shared 1MB ≈ 3.5MB; down ≈ 16.1MB. At 2 TB/s: 9 µs.
+
+## 4. Roles
+
+**Loader (W4)** — one thread.
+1. Loads by `tma_3d_load_l2`(dst).
+
+**Consumer (W0-3)** — 128 threads. `auto_consumer_finish=false`.
+
+## 5. Task granularity — per-tile (the default)
+
+- **Up**: task = tile ∈ 0..7 → **8 tasks**.
+
+## 8. Wiring
+
+`TASK_UP_V2` reads a CUtensorMap.
+
+## 10.5 Appendix (2026-01-03, orchestrator)
+
+Stub landed; ferret replaces the bodies; `TASK_UP_V2=400`.
+
+- **Q1 (RESOLVED)**: per-page parity; codegen loader page prefix (default ON — waits all 14 pages, arrives those
+  that the task does NOT use) and a launcher task-end blanket. The path is the v1 2D flattening.
+"""
+
+
+def test_a_volume_of_weights_is_the_sum_of_its_totals():
+    reading = read_markdown(PASSING)
+    assert reading.document["measurement"]["weight_bytes"] == "3500000 + 16100000"
+    assert PASSING.split("\n")[reading.line_of("measurement.weight_bytes") - 1].startswith("- Weight-stream volumes")
+    other = PASSING.replace("Weight-stream volumes", "Reads")
+    assert read_markdown(other).document["measurement"]["weight_bytes"] == ""
+
+
+@pytest.mark.parametrize(
+    ("title", "tiles"),
+    [
+        ("Task granularity — per-tile (the default)", "1"),
+        ("Task granularity: per tile", "1"),
+        ("Task granularity — per-tile or grid-wide", ""),
+        ("Task granularity", ""),
+    ],
+)
+def test_a_heading_that_says_per_tile_states_one_tile(title, tiles):
+    text = PASSING.replace("Task granularity — per-tile (the default)", title)
+    assert read_markdown(text).document["engine"]["tiles_per_task"] == tiles
+
+
+def test_a_load_names_its_dimensions_where_all_agree():
+    assert read_markdown(PASSING).document["wiring"]["tasks"][0]["instruction_dimensions"] == "3"
+    two = PASSING.replace("(dst).", "(dst) and `tma_2d_load`.")
+    assert read_markdown(two).document["wiring"]["tasks"][0]["instruction_dimensions"] == ""
+
+
+def test_an_appendix_answers_for_pages_parity_route_and_descriptor():
+    doc = read_markdown(PASSING).document
+    stands = SpecView(doc).doc
+    loader, consumer = stands["roles"]["rows"]
+    paths = ("pages", "bounds_fail_pages", "inactive_pages")
+    assert {loader[path].split(" (")[0] for path in paths} == {"codegen loader page prefix"}
+    assert {consumer[path] for path in paths} == {"none: auto_consumer_finish=false"}
+    assert stands["sems"]["protocol"]["parity_wait"] == "every_sequence"
+    assert stands["engine"]["routing"]["route"] == "ferret"
+    assert stands["wiring"]["tasks"][0]["descriptor_rank"] == "2"
+    assert not any((doc["roles"]["rows"][0]["pages"], doc["sems"]["protocol"]["parity_wait"],
+                    doc["engine"]["routing"]["route"]))  # fmt: skip
+
+
+def test_a_prefix_that_skips_pages_does_not_answer_for_parity():
+    text = PASSING.replace("waits all 14 pages", "waits the used pages")
+    assert SpecView(read_markdown(text).document).doc["sems"]["protocol"]["parity_wait"] == ""
+
+
+def test_a_field_that_only_an_amendment_sets_stands_where_the_amendment_does():
+    reading = read_markdown(PASSING)
+    lines = PASSING.split("\n")
+    assert "TASK_UP_V2=400" in lines[reading.line_of("wiring.tasks[0].id") - 1]
+    assert "CUtensorMap" in lines[reading.line_of("wiring.tasks[0].enum") - 1]

@@ -147,6 +147,9 @@ def test_an_amendment_can_clear_a_finding():
         ("sems.rows", (), ("A2",)),
         ("sems.rows[30].reinit_owner", (), ()),
         ("sems.rows[4].reinit_owner", ("sems.rows[].reinit_owner",), ()),
+        ("sems.rows[3].count", ("sems.rows[].reinit_owner",), ("A2",)),
+        ("sems.rows[3].count", ("sems.rows[]", "sems.rows[].kind"), ()),
+        ("roles.rows[3].pages", ("sems.rows[].reinit_owner",), ()),
     ],
 )
 def test_which_amendments_stand_behind_a_finding(path, inputs, behind):

@@ -52,13 +52,20 @@ def amendments_behind(path: str, inputs: Iterable[str], changed: Mapping[str, st
     """Return the ids of the amendments that set what a rule read for its finding at `path`: the field there, one above
     or below it, or one of the rule's `inputs` that isn't a cell of some row. `changed` is that of `amended`.
     """
-    single = [name for name in inputs if "[]" not in name]
+    single = [one for name in inputs if "[]" not in (one := _in_row(name, path))]
     behind = [
         name
         for field, name in changed.items()
         if _holds(field, path) or _holds(path, field) or any(_holds(one, field) for one in single)
     ]
     return tuple(dict.fromkeys(behind))
+
+
+def _in_row(name: str, path: str) -> str:
+    """A field of a table, such as wiring.tasks[].id, in the row of that table that `path` lies in."""
+    table, _, cell = name.partition("[].")
+    row = re.match(rf"{re.escape(table)}\[[0-9]+\]", path)
+    return f"{row[0]}.{cell}" if row and cell else name
 
 
 def _holds(outer: str, inner: str) -> bool:

@@ -10,6 +10,13 @@ MIN_STAGES = 6
 MAX_ROWS_OF_A = 16
 WEDGE_ROUNDS = 2
 MATRIX_KIND = "gemm_pipeline"
+ROUTING_QUESTIONS = {
+    "first_bring_up": "this is the first bring-up of the op",
+    "campaign_verdict": "the number decides a campaign's verdict",
+    "wired": "the op is wired",
+    "frozen_gate": "its gate is frozen",
+    "numeric_target": "its target is a number",
+}
 SCALE_CHECKS = {
     "positive": "positive",
     "finite": "finite",
@@ -169,7 +176,8 @@ def expected_route(view: SpecView) -> tuple[str, str] | Missing:
         return "engineer", f"{rounds} rounds wedged in the same class, so the protocol shell comes first"
 
     def unanswered(name: str) -> Missing:
-        return Missing(f"engine.routing.{name}", "The routing question is not answered.", "Answer yes or no.")
+        message = f"It isn't said whether {ROUTING_QUESTIONS[name]}."
+        return Missing(f"engine.routing.{name}", message, "Answer yes or no; the engine follows from it.")
 
     if not answers["first_bring_up"]:
         return unanswered("first_bring_up")

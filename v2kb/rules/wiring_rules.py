@@ -342,7 +342,8 @@ def r52(view: SpecView, report: Reporter, context: Context) -> None:
                 f"{row.path}.instruction_dimensions",
                 f"{row.name} loads with a {values[1]}-D instruction through a descriptor of rank {values[0]}, which is "
                 "illegal.",
-                "Use the instruction of the descriptor's rank, with zeros for dimensions of size 1.",
+                "Match the instruction to the descriptor (zeros for dimensions of size 1), and drop qualifiers that "
+                "its form doesn't take.",
                 rank=values[0],
                 dimensions=values[1],
             )

@@ -29,6 +29,8 @@ def _amendment(draft: Draft, section: Section, block: Block) -> None:
     fields = _state(draft, asked, block.source) if asked else []
     for found in (
         _release(draft, text),
+        _loader_pages(draft, text),
+        _route(text),
         _enums(draft, text),
         _descriptors(draft, text),
         _packs(draft, text),
@@ -51,8 +53,9 @@ def _amendment(draft: Draft, section: Section, block: Block) -> None:
         return
     if not fields:
         draft.doubt(block.first, "This part of the appendix changes no field that is known; its text is kept.", path)
-    for number in range(len(fields)):
+    for number, (field, _) in enumerate(fields):
         draft.lines[f"{path}.fields[{number}]"] = block.first
+        draft.lines.setdefault(field, block.first)
 
 
 def _state(draft: Draft, asked: re.Match[str], text: str) -> list[tuple[str, str]]:
@@ -84,6 +87,29 @@ def _release(draft: Draft, text: str) -> list[tuple[str, str]]:
     return fields
 
 
+def _loader_pages(draft: Draft, text: str) -> list[tuple[str, str]]:
+    """What the loader's generated page prefix does on every path, for it runs before the body; a prefix that waits for
+    all pages sees each sequence of their parity.
+    """
+    prefix = re.search(r"\b(?:codegen )?loader page prefix\s*\([^()]*\)", text.replace("\n", " "))
+    if not prefix:
+        return []
+    fields = [
+        (f"roles.rows[{index}].{path}pages", one_line(prefix[0])[:500])
+        for index, row in enumerate(draft.rows("roles.rows"))
+        if row.get("role") == "loader"
+        for path in ("", "bounds_fail_", "inactive_")
+    ]
+    if re.search(r"\bwaits all\b", prefix[0]) and re.search(r"\bparity\b", text):
+        fields.append(("sems.protocol.parity_wait", "every_sequence"))
+    return fields
+
+
+def _route(text: str) -> list[tuple[str, str]]:
+    match = re.search(r"\b(engineer|ferret|kda)\s+(?:replaces|writes)\s+the\s+bod(?:y|ies)\b", text)
+    return [("engine.routing.route", match[1])] if match else []
+
+
 def _enums(draft: Draft, text: str) -> list[tuple[str, str]]:
     tasks = draft.rows("wiring.tasks")
     return [
@@ -95,9 +121,16 @@ def _enums(draft: Draft, text: str) -> list[tuple[str, str]]:
 
 
 def _descriptors(draft: Draft, text: str) -> list[tuple[str, str]]:
-    if not re.search(r"\bexplicit\s+additions\s+landed\b", text):
-        return []
-    return [(f"wiring.tasks[{index}].descriptor_entries", "yes") for index in range(len(draft.rows("wiring.tasks")))]
+    told = []
+    if re.search(r"\bexplicit\s+additions\s+landed\b", text):
+        told.append(("descriptor_entries", "yes"))
+    if rank := re.search(r"\bpath\s+is\s+(?:the\s+)?(?:v[0-9]\s+)?([1-5])-?D\b", text):
+        told.append(("descriptor_rank", rank[1]))
+    return [
+        (f"wiring.tasks[{index}].{name}", value)
+        for index in range(len(draft.rows("wiring.tasks")))
+        for name, value in told
+    ]
 
 
 def _packs(draft: Draft, text: str) -> list[tuple[str, str]]:

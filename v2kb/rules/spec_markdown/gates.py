@@ -1,6 +1,7 @@
 """Section 7: gates by rung, how the verdict is measured, and what scale packs must be."""
 
 import re
+from decimal import Decimal
 
 from v2kb.rules.spec_markdown.blocks import ITEM, PARAGRAPH, TABLE, Block
 from v2kb.rules.spec_markdown.draft import Draft
@@ -25,6 +26,9 @@ _TABLE = {
     "cases": ("cases",),
     "reason": ("reason", "note"),
 }
+_VOLUMES = re.compile(r"weight[- ]stream volumes?\b.*?(?=\.\s|$)", re.I | re.S)
+_TOTAL = re.compile(r"(?:≈|=|~)\s*([0-9]{1,6}(?:\.[0-9]{1,3})?)\s?([KMG]B)\b")
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9}
 _PACK = re.compile(r"\b([A-Za-z0-9]+_scale)\b")
 _PACK_WORDS = {
     "positive": re.compile(r"\bpositive\b", re.I),
@@ -51,6 +55,8 @@ def read_gates(draft: Draft) -> None:
             block.whole = len(text) <= 500
     for block in draft.blocks("gates", "evidence", "questions"):
         _measurement(draft, block)
+    for block in draft.blocks("contract", "gates"):
+        _weights(draft, block)
 
 
 def _item(draft: Draft, block: Block) -> None:
@@ -105,6 +111,15 @@ def _measurement(draft: Draft, block: Block) -> None:
     ):
         if decides and (match := re.search(pattern, text, re.I)) and not draft.value(f"measurement.{name}"):
             draft.put(f"measurement.{name}", value, block.line_at(match.start()), block)
+
+
+def _weights(draft: Draft, block: Block) -> None:
+    """Bytes of weights: the sum of the totals that a sentence on weight-stream volumes rounds to."""
+    said = _VOLUMES.match(block.plain)
+    totals = _TOTAL.findall(said[0]) if said else []
+    if totals:
+        terms = [f"{int(Decimal(size) * _UNITS[unit])}" for size, unit in totals]
+        draft.put("measurement.weight_bytes", " + ".join(terms), block.first, block)
 
 
 def read_scale_packs(draft: Draft) -> None:

@@ -65,6 +65,7 @@ def read_roles(draft: Draft) -> None:
     for block in blocks:
         _release(draft, block)
     _owners(draft)
+    _consumer_pages(draft)
     _starts(draft)
 
 
@@ -234,6 +235,18 @@ def _owners(draft: Draft) -> None:
             owners.append((name, draft.lines.get(f"roles.rows[{index}].pages", 1)))
     if owners:
         draft.put("roles.release.owners", [name for name, _ in owners], owners[0][1])
+
+
+def _consumer_pages(draft: Draft) -> None:
+    """Without its generated suffix a consumer releases no page on any path."""
+    flag = "roles.release.auto_consumer_finish"
+    if draft.value(flag) != "no":
+        return
+    for index, row in enumerate(draft.rows("roles.rows")):
+        if row.get("role") == "consumer":
+            for path in ("", "bounds_fail_", "inactive_"):
+                if not row.get(f"{path}pages"):
+                    draft.put(f"roles.rows[{index}].{path}pages", "none: auto_consumer_finish=false", draft.lines[flag])
 
 
 def _starts(draft: Draft) -> None:

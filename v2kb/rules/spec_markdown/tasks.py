@@ -17,6 +17,7 @@ _ACTIVE = re.compile(
 )
 _ACTIVE_RANGE = re.compile(r"\bactive(?:_count)?\s*∈\s*([0-9]{1,12})\s*\.\.\s*([0-9]{1,12})")
 _TOTAL = re.compile(rf"\btotal\s+(?:of\s+)?({NUMBER})\b", re.I)
+_PER_TILE = re.compile(r"[—–:-]\s*per[- ]tile\b(?!\s+(?:or|and)\b)", re.I)
 _SAME_TYPE = re.compile(r"\b(?:second|another|third) instance of the same task type\b|\bsame task type\b", re.I)
 _TABLE = {
     "task": ("task", "op", "name", "instance"),
@@ -46,6 +47,9 @@ def read_tasks(draft: Draft) -> None:
         _activity(draft, block)
     for block in blocks:
         _whole_grid(draft, block)
+    for section in draft.sections:
+        if section.place == "granularity" and draft.rows("granularity") and _PER_TILE.search(section.title):
+            draft.put("engine.tiles_per_task", "1", section.line)
 
 
 def _instance(draft: Draft, block: Block) -> None:

@@ -13,6 +13,7 @@ FILE = re.compile(
 FLAG = re.compile(r"\b((?:MPK|V2|USE|ENABLE)_[A-Z0-9_]+)(?:\s*=\s*1)?")
 _TUPLE = re.compile(r"\b([A-Za-z0-9]+)\s*:\s*([0-9]{1,12})\s+in\b(?:\s*\[[^\]]*\])?\s*\+\s*([0-9]{1,12})\s+out\b")
 _PARAMETERS = re.compile(r"\(([A-Z][A-Z_]*=[0-9]{1,12}(?:\s*,\s*[A-Z][A-Z_]*=[0-9]{1,12})*)\)")
+_LOAD = re.compile(r"\btma_([1-5])d_load|\bcp\.async\.bulk\.tensor\.([1-5])d\b")
 _TABLE = {
     "enum": ("enum", "task enum"),
     "id": ("id", "enum id"),
@@ -31,6 +32,18 @@ def read_wiring(draft: Draft) -> None:
         elif block.kind in (PARAGRAPH, ITEM):
             _sketch(draft, block)
     _parameters(draft)
+    _copies(draft)
+
+
+def _copies(draft: Draft) -> None:
+    """Dimensions of the TMA load that the duties name, where they name one kind only."""
+    loads = [(block, match) for block in draft.blocks("roles") for match in _LOAD.finditer(block.plain)]
+    if len({match[1] or match[2] for _, match in loads}) != 1:
+        return
+    block, match = loads[0]
+    for index in range(len(draft.rows("wiring.tasks"))):
+        path = f"wiring.tasks[{index}].instruction_dimensions"
+        draft.put(path, match[1] or match[2], block.line_at(match.start()), block)
 
 
 def type_of_enum(draft: Draft, enum: str) -> str:
