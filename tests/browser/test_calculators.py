@@ -122,4 +122,4 @@ def test_a_sweep_and_the_pictures_of_a_spec(page: Page, live_server, sign_in, co
     assert {section: said for section, said in found.items() if said} == {}
     page.goto(f"{live_server.url}/specs/{spec.code}/edit/tmem/")
     page.locator("#f-tmem-objects-0-columns").fill("8")
-    expect(page.locator("#picture")).to_contain_text("24 to 31")
+    expect(page.locator("#picture")).to_contain_text("16 to 31")
