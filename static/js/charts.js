@@ -168,11 +168,14 @@
       const [role, dash, symbol] = VERDICTS[series.name] ?? ["soft", "solid", "circle"];
       return {
         type: "scatter", x: data.days, y: series.values, name: series.name, stackgroup: "all", mode: data.days.length > 1 ? "lines+markers" : "markers",
-        line: { color: look[role], width: 2, dash, shape: "hv" }, marker: { color: look[role], size: 8, symbol, line: { color: look[role], width: 1.5 } },
+        line: { color: look[role], width: 2, dash, shape: "hv" }, cliponaxis: false,
+        marker: { color: look[role], size: series.values.map((value) => (value ? 8 : 0)), symbol, line: { color: look[role], width: 1.5 } },
         hovertemplate: `%{x}: %{y} ${series.name}<extra></extra>`,
       };
     });
-    return { traces, layout: layout(look, { xaxis: axis(look, "day", { type: "date", showgrid: false, tickformat: "%e %b %Y", ...(data.days.length < 7 ? { tickvals: data.days } : { nticks: 6 }) }), yaxis: axis(look, `${data.unit}, stacked`, { rangemode: "tozero" }) }) };
+    const times = data.days.map((day) => Date.parse(day));
+    const apart = times.slice(1).every((time, place) => (time - times[place]) * 8 > times.at(-1) - times[0]);
+    return { traces, layout: layout(look, { xaxis: axis(look, "day", { type: "date", showgrid: false, tickformat: "%e %b %Y", ...(data.days.length < 7 && apart ? { tickvals: data.days } : { nticks: 6 }) }), yaxis: axis(look, `${data.unit}, stacked`, { rangemode: "tozero" }) }) };
   }
 
   // Shared memory over the values of a symbol, against the capacity; where a rule breaks the mark is a red cross.
