@@ -9,11 +9,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from v2kb.rules import document_shape as shape
 from v2kb.rules.document_shape import Problems, add_problem
 from v2kb.rules.spec_fields import DOCUMENT
 
-_READ = shape.record(DOCUMENT)
 _STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,3})\])?")
 _TRUE, _FALSE = ("yes", "true"), ("no", "false")
 
@@ -33,17 +31,18 @@ def amended(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], P
             if not entry["field"]:
                 add_problem(problems, f"{path}.field", "The amended field is not named.", "Name a field of the spec.")
                 continue
-            tried = copy.deepcopy(result)
-            if not _put(tried, entry["field"], entry["value"]):
+            part = _STEP.match(entry["field"])[1]
+            tried = {**result, part: copy.deepcopy(result.get(part))}
+            if part not in DOCUMENT or not _put(tried, entry["field"], entry["value"]):
                 message = f"The spec has no field {entry['field']}."
                 add_problem(problems, f"{path}.field", message, "Name one that it has, such as roles.release.owners.")
                 continue
             found: Problems = []
-            read = _READ(tried, "", found)
+            read = DOCUMENT[part](tried[part], part, found)
             if found:
                 add_problem(problems, f"{path}.value", f"{entry['field']}: {found[0].message}", found[0].fix)
                 continue
-            result = read
+            result = {**result, part: read}
             changed[entry["field"]] = amendment["id"] or f"amendment {number + 1}"
     return result, changed, problems
 

@@ -16,6 +16,8 @@ Shape = Callable[[Any, str, Problems], Any]
 
 MAX_PROBLEMS = 200
 _SHOWN = 40
+# Control characters but tabs and newlines, and halves of surrogate pairs.
+_NO_TEXT = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff]")
 
 
 def add_problem(problems: Problems, field: str, message: str, fix: str) -> None:
@@ -32,7 +34,7 @@ def type_name(value: Any) -> str:
 
 def _clean(value: str, path: str, problems: Problems) -> str:
     text = value.replace("\r\n", "\n").replace("\r", "\n")
-    kept = "".join(c for c in text if (c >= " " or c in "\n\t") and not "\ud800" <= c <= "\udfff")
+    kept = _NO_TEXT.sub("", text)
     if kept != text:
         add_problem(problems, path, "It holds characters that are not text.", "Remove the control characters.")
     return kept
