@@ -10,10 +10,14 @@ from v2kb.core.errors import Refusal
 from v2kb.rules.page_map import queue_map
 from v2kb.rules.smem import Region
 from v2kb.rules.smem_sequence import simulate
-from v2kb.rules.spec_rules import page_map, semaphore_map
+from v2kb.rules.spec_rules import layer_graph, page_map, role_matrix, semaphore_map, tmem_map
 
 register = template.Library()
 
+LAYER = {
+    "w13": {"producers": ["top-k routing", "row quantisation"], "consumers": ["W2"]},
+    "w2": {"producers": ["W13"], "consumers": ["all-reduce of the layer"]},
+}
 NOW = datetime(2026, 7, 3, 14, 5, tzinfo=UTC)
 
 
@@ -58,6 +62,26 @@ def _document(stages: int) -> dict:
         "symbols": {"STAGES": str(stages)},
         "smem": {"regions": [*regions, scales]},
         "sems": {"rows": sems, "num_op_sems": str(first)},
+        "tmem": {
+            "objects": [
+                {"name": "ACC", "slots": "2", "columns": "16", "start": "0"},
+                {"name": "SF", "slots": "1", "columns": "8", "start": "40"},
+            ],
+            "alloc_columns": "64",
+        },
+        "roles": {
+            "rows": [
+                {"role": "loader", "duty": "streams tiles", "pages": "none", "handshake": "arrives FULL, waits EMPTY"},
+                {"role": "mma", "duty": "issues products", "pages": "releases all used pages", "handshake": "arrives"},
+                {"role": "storer", "empty": True},
+            ]
+        },
+        "ops": [{"name": "W13", "op": "w13"}, {"name": "W2", "op": "w2"}],
+        "granularity": [
+            {"task": "routed", "op": "w13", "num_tasks": "64"},
+            {"task": "shared", "op": "w13", "num_tasks": "4"},
+            {"task": "down", "op": "w2", "num_tasks": "56"},
+        ],
     }
 
 
@@ -295,6 +319,9 @@ def _memory() -> dict:
         "smem_queue": queue_map(simulate([("gg", _regions(8)), ("gg again", _regions(8))])),
         "sems": semaphore_map(_document(8)),
         "sems_over": semaphore_map(_document(10)),
+        "tmem": tmem_map(_document(8)),
+        "roles": role_matrix(_document(8)),
+        "layers": layer_graph(_document(8), LAYER),
     }
 
 
