@@ -223,6 +223,19 @@ def test_r07_message():
     assert finding.message == "W0 is a TMA target but aligned 512."
 
 
+@pytest.mark.parametrize(
+    ("storage", "region", "fires"),
+    [("W", 3, True), ("W3", 3, True), ("W0, W3", 3, True), ("W0", 3, False), ("B", 8, True), ("BSF.SFA", 8, True)],
+)
+def test_r07_a_region_that_a_tma_barrier_is_bound_to_is_a_target(storage, region, fires):
+    unmarked = {f"smem__regions__{index}__tma_dst": False for index in range(9)}
+    doc = changed(grouped_gemm_spec(), **unmarked, **{f"smem__regions__{region}__alignment": "512"})
+    (finding,) = found(changed(doc, sems__rows__0__storage=storage), "R07") or (None,)
+    assert (finding is not None and finding.path == f"smem.regions[{region}].alignment") is fires
+    threads = changed(doc, sems__rows__0__storage=storage, sems__rows__0__kind="warp")
+    assert found(threads, "R07") == []
+
+
 @pytest.mark.parametrize(("count", "severity"), [("1", "E"), ("3", "W"), ("2", None), ("-1", None)])
 def test_r08_pinned_page_count(count, severity):
     findings = found(changed(grouped_gemm_spec(), smem__regions__8__page_count=count), "R08")
@@ -456,7 +469,7 @@ def test_an_input_that_two_rules_lack_blocks_when_one_of_them_would():
     ("change", "message"),
     [
         ({"engine__tiles_per_task": ""}, "engine: tiles per task is not given."),
-        ({"wiring__tasks__1__register_split": ""}, "wiring tasks, row 2: register split is not given."),
+        ({"wiring__tasks__1__register_split": ""}, "W2: register split is not given."),
         ({"smem__regions__8__slices__0__offset_bytes": ""}, "smem regions, row 9 slices, row 1: offset bytes is not"),
     ],
 )

@@ -40,6 +40,21 @@ def test_who_needs_a_wiring_table(family, envelope, asked):
     assert [f.path for f in found(doc, "R46", "missing_input", ops=ops)] == (["wiring.tasks"] if asked else [])
 
 
+@pytest.mark.parametrize(("cell", "rule"), [("id", "R46"), ("register_split", "R50"), ("descriptor_rank", "R52")])
+def test_a_missing_number_names_the_task(cell, rule):
+    (finding,) = found(wired(task=1, **{cell: ""}), rule, "missing_input")
+    assert finding.message == f"W2: {cell.replace('_', ' ')} is not given."
+    assert found(wired(task=1, **{cell: "1 +"}), rule, "missing_input")[0].message.startswith("1 + has no value")
+
+
+def test_a_missing_answer_says_what_can_be_chosen():
+    fixes = {"tree": "Name it, such as mpk or upstream: ids differ per tree.", "tma": "Answer yes or no.",
+             "indexed_by": "Choose task_offset or nothing."}  # fmt: skip
+    for cell, fix in fixes.items():
+        (finding,) = [f for f in spec_report(wired(**{cell: ""})).findings if f.kind == "missing_input"]
+        assert (finding.path, finding.fix) == (f"wiring.tasks[0].{cell}", fix)
+
+
 def test_a_norm_without_a_contract_needs_none():
     assert {spec_report(norm_spec()).states[rule] for rule in RULES} == {"not_applicable"}
 

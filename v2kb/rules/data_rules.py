@@ -102,7 +102,7 @@ def bound_sizes(view: SpecView, names: str) -> list[int] | Missing:
     after it (W for W0 to W7). Each slot of a row counts. The list is empty where a name fits nothing.
     """
     sizes: list[int] = []
-    for name in filter(None, re.split(r"[\s,+]+", names)):
+    for name in _names(names):
         parts = _parts(view, name)
         for part in parts:
             size, slots = part.values["size_bytes"], part.values["slots"]
@@ -113,6 +113,16 @@ def bound_sizes(view: SpecView, names: str) -> list[int] | Missing:
         if not parts:
             return []
     return sizes
+
+
+def tma_targets(view: SpecView) -> set[str]:
+    """Return the paths of the regions into which a TMA barrier's storage says that copies land, whole or in a slice."""
+    bound = [name for row in view.sems if row.source["kind"] == "tma" for name in _names(row.source["storage"])]
+    return {part.path.partition(".slices")[0] for name in bound for part in _parts(view, name)}
+
+
+def _names(storage: str) -> list[str]:
+    return [name for name in re.split(r"[\s,+]+", storage) if name]
 
 
 def _parts(view: SpecView, name: str) -> list[Row]:

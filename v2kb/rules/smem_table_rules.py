@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from v2kb.rules.data_rules import tma_targets
 from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.smem import PAGE_BYTES, TASK_ALIGNMENT
 from v2kb.rules.smem_rules import REGIONS, has_regions, sized
@@ -86,14 +87,16 @@ def _gap(start: int, end: int) -> list[str]:
     "R07",
     severity=ERROR,
     title="Alignment",
+    version=2,
     source="house-style sections 4 and 5",
     formula="power of two, at most 1,024; a TMA destination exactly 1,024",
-    inputs=("smem.regions[].alignment", "smem.regions[].tma_dst"),
+    inputs=("smem.regions[].alignment", "smem.regions[].tma_dst", "sems.rows[].storage"),
 )
 def r07(view: SpecView, report: Reporter, context: Context) -> None:
+    targets = tma_targets(view)
     for row, (alignment,) in sized(view, report, "alignment"):
         path, name = f"{row.path}.alignment", row.label()
-        if row.source["tma_dst"]:
+        if row.source["tma_dst"] or row.path in targets:
             if alignment < TASK_ALIGNMENT or alignment % TASK_ALIGNMENT:
                 report.add(
                     path,

@@ -6,7 +6,7 @@ wiring-recipe section 1, upstream-kernel-catalog section 0 and the grouped GEMM'
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
@@ -80,7 +80,12 @@ def _answer(report: Reporter, row: Asked, name: str, what: str) -> str:
 
 
 def _numbers(view: SpecView, report: Reporter, row: Asked, *names: str) -> tuple[int, ...] | None:
-    return report.need(view.row(row.path, row.source, names), *names)
+    values = view.row(row.path, row.source, names).values
+    absent = {name: value for name, value in values.items() if isinstance(value, Missing)}
+    for name, value in absent.items():
+        said = f"{row.name}: {name.replace('_', ' ')} is not given."
+        report.missing(replace(value, message=said) if value.is_empty else value)
+    return None if absent else tuple(values[name] for name in names)
 
 
 def _placeholders(view: SpecView) -> dict[str, int]:
