@@ -47,7 +47,13 @@ def test_a_query_that_can_not_be_read_shows_its_place_and_is_swapped(sample, des
 
 def test_how_words_were_read_is_said(sample, designer):
     assert "Left out, as every text holds them: the." in text_of(designer.get("/evidence/", {"q": "the loader"}))
-    assert "laoder read as loader." in text_of(designer.get("/evidence/", {"q": "laoder"}))
+    guessed = text_of(designer.get("/evidence/", {"q": "laoder verdict:dead"}))
+    assert "laoder read as loader, a guess." in guessed
+    assert 'href="?q=%22laoder%22+verdict%3Adead">Search for “laoder” as typed' in guessed
+    assert "read as" not in text_of(designer.get("/evidence/", {"q": '"laoder"'}))
+    assert "read as" not in text_of(designer.get("/evidence/", {"q": "multicta"})), (
+        "two edits of a short word are too many"
+    )
 
 
 def test_long_facets_fold_and_what_is_in_use_stays_in_sight(designer):
