@@ -13,7 +13,7 @@ from v2kb.rules.waivers import may_be_waived
 
 
 def finding_lines(actor: Actor, spec: Spec, report: SpecReport, *, newest: bool, may_ask: bool) -> list[dict[str, Any]]:
-    """{finding, waivers, may_ask} per finding, worst first; waivers are asked for and answered on the newest revision."""
+    """{finding, waivers, may_ask} per finding, worst first; the newest revision alone takes waivers and answers."""
     held = waivers_of(spec)
     about = ((finding, [waiver for waiver in held if waiver.covers(finding)]) for finding in report.findings)
     return [_line(actor, finding, found, newest, may_ask) for finding, found in about]

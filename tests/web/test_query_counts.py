@@ -115,7 +115,7 @@ NO_PAGE = {
     "evidence:lever_archive", "evidence:lever_restore", "evidence:row_flag", "evidence:flag_confirm",
     "evidence:flag_clear", "evidence:row_archive", "evidence:search_save", "evidence:search_delete",
     "evidence:search_seen", "evidence:row_restore", "evidence:row_supersede", "references:document_archive",
-    "references:document_restore", "references:import_discard", "evidence:lever_merge",
+    "references:document_restore", "references:import_discard", "evidence:lever_merge", "evidence:lever_unmerge",
 }  # fmt: skip
 
 
