@@ -149,6 +149,19 @@ def test_r04_with_a_neighbour():
     assert finding.message.startswith("After S7, W7 lands on page 13")
 
 
+def test_r04_is_judged_whatever_stands_in_other_sections():
+    choice = {**grouped_gemm_spec()["choices"][0], "lever": "two words!"}
+    doc = changed(grouped_gemm_spec(), smem__queue=["this", "this"], choices=[choice])
+    assert found(doc, "R04", "missing_input") == []
+    assert found(doc, "R04")
+
+
+def test_r04_names_this_spec_when_its_regions_cannot_be_read():
+    doc = changed(grouped_gemm_spec(), smem__queue=["this"], smem__static_shared_bytes=["x"])
+    (finding,) = found(doc, "R04", "missing_input")
+    assert finding.message == "This spec has no plan of its own yet."
+
+
 def test_r04_reports_the_neighbour_that_overruns():
     doc = changed(grouped_gemm_spec(), smem__queue=["this", "S7"])
     (finding,) = found(doc, "R04", neighbours={"S7": grouped_gemm_spec()})

@@ -142,9 +142,11 @@ def _queue(view: SpecView, report: Reporter, context: Context) -> list[tuple[str
             report.missing(Missing(path, f"{code} is not a spec that is known here.", "Name an existing spec."))
             continue
         listed = bool(other.regions) or without_regions(other)
-        if other.problems or not listed or not isinstance(other.plan, Plan):
+        unread = any(problem.field.startswith("smem") for problem in other.problems)
+        if unread or not listed or not isinstance(other.plan, Plan):
+            name = "This spec" if code == THIS_SPEC else code
             report.missing(
-                Missing(path, f"{code} has no plan of its own yet.", "Complete and correct its SMEM table first.")
+                Missing(path, f"{name} has no plan of its own yet.", "Complete and correct its SMEM table first.")
             )
             continue
         queue.append((code, other.planner_input[0]))
