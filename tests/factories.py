@@ -181,9 +181,11 @@ def saved_revision(content: dict[str, Any], spec: Spec | None = None, who: Actor
     return save_revision(who, spec=spec, version=draft.version, reason="test")
 
 
-def approved_revision(row: EvidenceRow, **changes: Any) -> SpecRevision:
+def approved_revision(row: EvidenceRow, measurement: dict[str, Any] | None = None, **changes: Any) -> SpecRevision:
     """A revision that a second user approved."""
-    revision = saved_revision(spec_content(row, **changes))
+    content = spec_content(row, **changes)
+    content["measurement"] |= measurement or {}
+    revision = saved_revision(content)
     submit_spec(designer(), revision=revision)
     take_position(reviewer(), revision=revision, aspect="correctness", position="approve")
     revision.refresh_from_db()

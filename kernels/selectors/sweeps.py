@@ -3,7 +3,8 @@
 from typing import Any
 
 from kernels.selectors.checks import contracts_of
-from v2kb.core.errors import Refusal
+from v2kb.core.errors import refuse_problems
+from v2kb.rules.problem import Problem
 from v2kb.rules.sweep import sweep, swept_symbols
 
 
@@ -20,8 +21,6 @@ def sweep_of(document: dict[str, Any], *, symbol: str, low: str, high: str) -> d
 def sweep_or_refuse(document: dict[str, Any], *, symbol: str, low: str, high: str) -> dict[str, Any]:
     """The same without problems. Raises Refusal spec.sweep, which names each field that can't be swept."""
     found = sweep_of(document, symbol=symbol, low=low, high=high)
-    if found["problems"]:
-        problems = [{"code": "spec.sweep", **problem} for problem in found["problems"]]
-        first = problems[0]
-        raise Refusal("spec.sweep", first["message"], field=first["field"], fix=first["fix"], problems=problems)
+    problems = [Problem(problem["field"], problem["message"], problem["fix"]) for problem in found["problems"]]
+    refuse_problems("spec.sweep", problems, message=problems[0].message if problems else "")
     return {name: value for name, value in found.items() if name != "problems"}

@@ -9,7 +9,7 @@ from evidence.search.board import Design
 from evidence.services.decisions import accept_proposal
 from evidence.services.experiments import add_entry
 from evidence.services.supersession import supersede_row
-from kernels.models import FindingWaiver, Kernel, RunLog
+from kernels.models import FindingWaiver, Kernel, RunLog, WaiverAnswer
 from kernels.services.ops import stop_op
 from kernels.services.reviews import comment, sign_mechanism, take_position
 from kernels.services.runs import submit_run
@@ -54,6 +54,7 @@ def world(db) -> SimpleNamespace:
         reason="r",
         asked_by=draft.user,
     )
+    WaiverAnswer.objects.create(waiver=waiver, kind="refused", user=f.reviewer().user, note="no")
     run.refresh_from_db()
     return SimpleNamespace(
         row=row, entry=entry, op=op, spec=revision.spec, revision=revision, thread=thread, anchor=anchor,

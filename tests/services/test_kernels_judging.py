@@ -298,7 +298,13 @@ def test_a_b200_op_on_a_cpu_worker_is_diagnostic_and_only_attaches_a_receipt():
     scope = {"envelope": ["fused_megakernel"], "arch": ["sm_100"]}
     row = f.evidence_row(scope=scope)
     op = f.op(envelope="fused_megakernel", target="sm_100", scope=scope)
-    revision = f.approved_revision(row, scope=scope)
+    prediction = {**f.PREDICTION, "row": row.code, "anchor": "naive", "park_metric": "wall_us", "park_percent": "5"}
+    measurement = {
+        "tier": "1", "timer": "globaltimer", "grid": "136", "launches": "3", "statistic": "median", "cold": "yes",
+        "weight_bytes": "49545216", "layers": "6", "floor": "same_grid_xor_consumer", "adds_block_maxima": "no",
+        "reads_block_sum": "yes",
+    }  # fmt: skip
+    revision = f.approved_revision(row, measurement, scope=scope, prediction=prediction)
     naive = f.kernel_version(op)
     anchor = name_anchor(f.designer(), name="naive", op=op, method="this harness")
     capture = submit_run(f.designer(), kind="capture", version=naive, anchor=anchor, rounds=3, queue="cpu")

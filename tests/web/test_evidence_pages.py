@@ -155,7 +155,7 @@ def test_an_empty_installation_says_how_to_begin(viewer, curator):
 
 def test_a_row_shows_what_blocks_and_what_is_missing(loaded, viewer):
     page = viewer.get("/evidence/rows/D10/").content.decode()
-    assert "no cause class is given, so it counts in full" in page
+    assert "No cause class is given, so it counts in full" in page
     for field in ("cause_class", "scope", "not_checked"):
         assert f"<code>{field}</code>" in page
     assert "≤6%" in page
