@@ -1,9 +1,34 @@
-"""Changing a spec's semaphores from rows to channels and back. Both forms hold the same, so nothing is lost."""
+"""Changing a spec's semaphores from rows to channels and back, and what either way would change beside the form."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from v2kb.rules.channels import channels_of_rows, rows_of_channels
+from kernels.editor.places import label_of
+from v2kb.rules.channels import (
+    Change,
+    changed_by_channels,
+    changed_by_rows,
+    channels_of_rows,
+    in_ordinal_order,
+    rows_of_channels,
+)
 from v2kb.rules.spec_document import normalise
+from v2kb.rules.spec_view import SpecView
+
+CHANNELS, ROWS = "channels", "rows"
+
+
+def changes(document: Mapping[str, Any], form: str) -> list[str]:
+    """What turning a draft's semaphores into `form` would change, a sentence each: blanks that a channel answers, an
+    order that isn't that of the ordinals, cells that no row holds. Nothing where the conversion is refused.
+    """
+    view = SpecView(document)
+    sems = view.written["sems"]
+    if form == ROWS:
+        return _said(changed_by_rows(sems["channels"]), "sems.channels")
+    if channels_of_rows(sems["rows"])[2]:
+        return []
+    return _said(changed_by_channels(sems["rows"], view.symbols), "sems.rows")
 
 
 def to_channels(document: dict[str, Any]) -> list[str]:
@@ -17,13 +42,28 @@ def to_channels(document: dict[str, Any]) -> list[str]:
         if left:
             return left
         document["sems"] |= {"channels": channels, "one_shots": one_shots, "rows": []}
-    document["sems"]["form"] = "channels"
+    document["sems"]["form"] = CHANNELS
     return []
 
 
 def to_rows(document: dict[str, Any]) -> None:
-    """Turn the channels and one-shots of a draft into semaphore rows."""
-    rows = rows_of_channels(normalise(document)[0]["sems"])
+    """Turn the channels and one-shots of a draft into semaphore rows, in the order of their ordinals."""
+    view = SpecView(document)
+    rows = in_ordinal_order(rows_of_channels(view.written["sems"]), view.symbols)
     if rows:
         document["sems"] |= {"rows": rows, "channels": [], "one_shots": []}
-    document["sems"]["form"] = "rows"
+    document["sems"]["form"] = ROWS
+
+
+def _said(found: Iterable[Change], table: str) -> list[str]:
+    """One sentence for the rows that change in the same way."""
+    names: dict[str, list[str]] = {}
+    sentences = []
+    for change in found:
+        if change.field == "order":
+            sentences.append(f"As rows again they would stand as {change.after}, not as {change.before}.")
+            continue
+        words = label_of(f"{table}.{change.field}")
+        said = f"{words} becomes {change.after}" if change.after else f"{words} {change.before} is lost"
+        names.setdefault(said, []).append(change.name)
+    return [*(f"{said}: {', '.join(of)}." for said, of in names.items()), *sentences]

@@ -21,6 +21,7 @@ from v2kb.core.views import redirect_htmx
 from v2kb.rules.spec_document import empty_row, next_choice_id, normalise
 
 AUTOSAVE = "autosave"
+AGREED = 1  # of convert:channels:1
 
 
 def edit(request: HttpRequest, code: str, section: str = "overview") -> HttpResponse:
@@ -99,7 +100,7 @@ def _store(request: HttpRequest, spec: Spec, draft: SpecDraft, page: Page, data:
             return _show_merged(request, spec, draft, page, merged)
     document = page.read(data, draft.content, action)
     apply_choices(document, data)
-    _act(request, spec, document, Action.read(action))
+    changes = _act(request, spec, document, Action.read(action))
     try:
         draft = specs.save_draft(actor_from_request(request), spec=spec, content=document, version=draft.version)
     except Conflict:
@@ -109,6 +110,8 @@ def _store(request: HttpRequest, spec: Spec, draft: SpecDraft, page: Page, data:
         if refusal.status in (403, 404):
             raise
         return _show(request, spec, draft, page, document, refusal=refusal)
+    if changes:
+        return _show(request, spec, draft, page, document, conversion=changes)
     return _stored(request, spec, draft, page, action)
 
 
@@ -126,16 +129,28 @@ def _stored(request: HttpRequest, spec: Spec, draft: SpecDraft, page: Page, acti
     return redirect(request.path + (f"#{where}" if pressed.path else ""))
 
 
-def _act(request: HttpRequest, spec: Spec, document: dict[str, Any], action: Action) -> None:
-    """Do what a button asks of the whole draft."""
+def _act(request: HttpRequest, spec: Spec, document: dict[str, Any], action: Action) -> list[str]:
+    """Do what a button asks of the whole draft. Gives what a conversion would change, which waits for an agreement."""
     if (action.verb, action.path) == ("add", "choices"):
         new_id = next_choice_id(normalise(document)[0], _used_ids(spec))
         document["choices"][-1] = {**empty_row("choices"), "id": new_id, "polarity": "keeps"}
-    elif (action.verb, action.path) == ("convert", "rows"):
+    elif action.verb == "convert" and action.path in (convert.ROWS, convert.CHANNELS):
+        return _convert(request, document, action)
+    return []
+
+
+def _convert(request: HttpRequest, document: dict[str, Any], action: Action) -> list[str]:
+    """Turn the semaphores into the other form, unless that changes something which nobody agreed to yet."""
+    changes = convert.changes(document, action.path)
+    if changes and action.index != AGREED:
+        messages.warning(request, "Nothing is converted yet: look at what it would change, then agree.")
+        return changes
+    if action.path == convert.ROWS:
         convert.to_rows(document)
-    elif (action.verb, action.path) == ("convert", "channels") and (left := convert.to_channels(document)):
+    elif left := convert.to_channels(document):
         said = "These rows are neither one edge of a pair nor a single semaphore, so nothing was changed: "
         messages.warning(request, f"{said}{', '.join(left)}. Name the pair of each, or give it one slot.")
+    return []
 
 
 def _show_merged(request: HttpRequest, spec: Spec, draft: SpecDraft, page: Page, merged: Any) -> HttpResponse:

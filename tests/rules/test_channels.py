@@ -7,7 +7,15 @@ from hypothesis import strategies as st
 from tests.rules.barrier_tables import barrier_findings, grouped_gemm_channels, linear_spec
 from tests.rules.spec_checks import changed
 from tests.rules.spec_examples import canonical, grouped_gemm_spec
-from v2kb.rules.channels import channels_of_rows, edges_of_channels, rows_of_channels
+from v2kb.rules.channels import (
+    changed_by_channels,
+    changed_by_rows,
+    channels_of_rows,
+    edges_of_channels,
+    in_ordinal_order,
+    rows_of_channels,
+)
+from v2kb.rules.expressions import SymbolTable
 from v2kb.rules.spec_rules import semaphore_map
 from v2kb.rules.spec_words import ARRIVAL_KINDS, ARRIVERS, ARRIVES, DATA_PATHS, PUBLICATIONS, REINIT_OWNERS
 
@@ -146,3 +154,52 @@ def channel_tables(draw):
 @given(channel_tables())
 def test_channels_to_rows_to_channels_is_the_identity(sems):
     assert channels_of_rows(rows_of_channels(sems)) == (sems["channels"], sems["one_shots"], [])
+
+
+@st.composite
+def row_tables(draw):
+    """Rows as channels would give them, in any order under any ordinals, with blanks among their answers."""
+    rows = draw(st.permutations(rows_of_channels(draw(channel_tables()))))
+    for number, row in enumerate(rows):
+        row["ordinal"] = draw(st.sampled_from([str(number), str(number), f"{number}*STAGES", str(90 - number), ""]))
+        for blank in draw(st.sets(st.sampled_from(["first_phase", "arrives", "meaning", "data", "count", "proof"]))):
+            row[blank] = ""
+    return rows
+
+
+@settings(max_examples=200, deadline=None)
+@given(row_tables())
+def test_rows_to_channels_to_rows_gives_back_all_but_what_was_said(rows):
+    symbols = SymbolTable({"STAGES": "3"})
+    channels, one_shots, left = channels_of_rows(rows)
+    if left:
+        return
+    back = in_ordinal_order(rows_of_channels({"channels": channels, "one_shots": one_shots}), symbols)
+    said = changed_by_channels(rows, symbols)
+    by_name = {row["name"]: row for row in back}
+    for change in said:
+        if change.field == "order":
+            assert [row["name"] for row in back] == change.after.split(", ")
+            back = [by_name[name] for name in change.before.split(", ")]
+        else:
+            assert by_name[change.name][change.field] == change.after != change.before
+            by_name[change.name][change.field] = change.before
+    assert back == rows
+
+
+def test_rows_in_the_order_of_their_ordinals_come_back_as_they_were():
+    doc = grouped_gemm_spec()
+    rows, symbols = doc["sems"]["rows"], SymbolTable(doc["symbols"])
+    assert changed_by_channels(rows, symbols) == []
+    moved = [rows[1], rows[0], *rows[2:]]
+    (said,) = changed_by_channels(moved, symbols)
+    assert (said.field, said.before[:11], said.after[:11]) == ("order", "B_sf, W_tma", "W_tma, B_sf")
+
+
+def test_cells_that_no_row_holds_are_named():
+    sems = grouped_gemm_channels()["sems"]
+    assert changed_by_rows(sems["channels"]) == []
+    sems["channels"][1]["empty_proof"] = "The last drain."
+    assert [(c.name, c.field, c.before) for c in changed_by_rows(sems["channels"])] == [
+        ("B_sf", "empty_proof", "The last drain.")
+    ]

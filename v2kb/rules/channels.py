@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from v2kb.rules import document_shape as shape
+from v2kb.rules.expressions import ExpressionError, SymbolTable, evaluate
 from v2kb.rules.spec_fields import CHANNEL, ONE_SHOT, SEM
 
 _SEM = shape.record(SEM)
@@ -55,6 +56,9 @@ _EMPTY = {
     "releases": "releases",
 }
 _ONCE = {"count": "arrivals", "reinit_owner": "reinit_by", **{name: name for name in SEM if name in ONE_SHOT}}
+_BLANK = _CHANNEL({}, "", [])
+# Cells of the empty edge alone: a channel that shares another's leaves them as they are in a new one.
+_OWN_EMPTY = (*sorted(set(_EMPTY.values()) - set(_FULL.values())), "empty_name")
 # Cells that the findings about a derived field point at.
 _FULL_CELLS = {**_FULL, "pair": "shares_empty_with"}
 _EMPTY_CELLS = {**_EMPTY, "name": "empty_name", "pair": "name"}
@@ -117,6 +121,51 @@ def channels_of_rows(rows: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], 
     once = [row for row in rest if row["name"] in by_name and not row["pair"] and row["slots"] == "1"]
     left = [row["name"] or f"ordinal {row['ordinal']}" for row in rest if row not in once]
     return channels, [_ONE_SHOT(_placed(row, _ONCE), "", []) for row in once], left
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What a conversion changes: `field` of the row or channel `name`. "order" of all ("") stands for another order."""
+
+    name: str
+    field: str
+    before: str
+    after: str
+
+
+def in_ordinal_order(rows: list[dict[str, Any]], symbols: SymbolTable) -> list[dict[str, Any]]:
+    """Return the rows by the value of their ordinals; as they are while one has no value."""
+    try:
+        return sorted(rows, key=lambda row: evaluate(row["ordinal"], symbols))
+    except ExpressionError:
+        return rows
+
+
+def changed_by_channels(rows: list[dict[str, Any]], symbols: SymbolTable) -> list[Change]:
+    """Return what rows that all fit the channel form would not get back from it: their order where it isn't that of
+    their ordinals, and blanks that the form fills in (a ring is arrived in each iteration, for example).
+    """
+    channels, one_shots, _ = channels_of_rows(rows)
+    back = in_ordinal_order(rows_of_channels({"channels": channels, "one_shots": one_shots}), symbols)
+    by_name = {row["name"]: row for row in back}
+    changes = [
+        Change(row["name"], name, row[name], by_name[row["name"]][name])
+        for name in SEM
+        for row in rows
+        if row[name] != by_name[row["name"]][name]
+    ]
+    before, after = (", ".join(row["name"] for row in table) for table in (rows, back))
+    return [*changes, Change("", "order", before, after)] if before != after else changes
+
+
+def changed_by_rows(channels: list[dict[str, Any]]) -> list[Change]:
+    """Return the cells of canonical channels that no row holds: those of the empty edge where another's is shared."""
+    return [
+        Change(channel["name"], cell, channel[cell], "")
+        for cell in _OWN_EMPTY
+        for channel in channels
+        if channel["shares_empty_with"] and channel[cell] != _BLANK[cell]
+    ]
 
 
 def announces(row: Mapping[str, Any]) -> bool:
