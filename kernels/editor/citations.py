@@ -1,12 +1,10 @@
 """A citation as it is typed and as it is stored."""
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from references.selectors import parse_citation
-
-_CODE = re.compile(r"(?P<tree>[^:@\s]+):(?P<path>[^@\s]+)@(?P<commit>[^:\s]+)(?::(?P<lines>[0-9-]+))?\Z")
+from v2kb.rules.code_citation import code_text, read_code
 
 
 def read_citation(row: Mapping[str, str]) -> dict[str, Any]:
@@ -19,9 +17,8 @@ def read_citation(row: Mapping[str, str]) -> dict[str, Any]:
         document, anchor, copied_pin = copied
         revision = copied_pin or revision
         return {"kind": "section", "document": document, "anchor": anchor, "revision": revision, "stance": stance}
-    code = _CODE.match(target)
-    if code:
-        return {"kind": "code", **code.groupdict(""), "sha256": "", "stance": stance}
+    if code := read_code(target):
+        return {"kind": "code", **code, "sha256": pin if pinned_target == target else "", "stance": stance}
     if "#" in target:
         document, _, anchor = target.partition("#")
         return {"kind": "section", "document": document, "anchor": anchor, "revision": revision, "stance": stance}
@@ -33,13 +30,13 @@ def citation_target(citation: Mapping[str, Any]) -> str:
     if citation.get("kind") == "section":
         return f"{citation.get('document', '')}#{citation.get('anchor', '')}"
     if citation.get("kind") == "code":
-        lines = f":{citation['lines']}" if citation.get("lines") else ""
-        return f"{citation.get('tree', '')}:{citation.get('path', '')}@{citation.get('commit', '')}{lines}"
+        return code_text(citation)
     return str(citation.get("code", ""))
 
 
 def typed_citation(citation: Mapping[str, Any]) -> dict[str, str]:
     """A stored citation as a row of the form; the hidden revision says which target it belongs to."""
     target = citation_target(citation)
-    revision = f"{target}|{citation.get('revision', '')}"
+    pin = citation.get("sha256" if citation.get("kind") == "code" else "revision") or ""
+    revision = f"{target}|{pin}"
     return {"target": target, "stance": citation.get("stance", ""), "revision": revision}

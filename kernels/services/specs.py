@@ -17,6 +17,7 @@ from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
 from v2kb.core.service import service
 from v2kb.core.values import check_document, check_text, check_values, plain_copy
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.code_citation import code_text
 from v2kb.rules.names import SPEC_SERIES
 from v2kb.rules.problem import Problem
 from v2kb.rules.spec_document import empty_spec, normalise
@@ -302,7 +303,7 @@ def _index_citations(revision: SpecRevision) -> None:
             target = {
                 "evidence": lambda c: c["code"],
                 "section": lambda c: f"{c['document']}#{c['anchor']}",
-                "code": lambda c: f"{c['tree']}:{c['path']}@{c['commit'][:12]}:{c['lines']}",
+                "code": lambda c: code_text({**c, "commit": c["commit"][:12]}),
             }[kind](citation)
             rows.append(
                 Citation(

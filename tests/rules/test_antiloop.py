@@ -289,6 +289,25 @@ def test_cite_refuses_an_unaccepted_revision_a_missing_section_and_code_without_
         assert line(result, "AL1").status == "UNSATISFIED", citation
 
 
+@pytest.mark.parametrize(
+    ("named", "label", "why", "mend"),
+    [
+        ({}, "builder.py:3108-3128", "it names no tree and no commit", "tree:builder.py@commit:3108-3128"),
+        ({"tree": "mpk"}, "mpk:builder.py:3108-3128", "it names no commit", "mpk:builder.py@commit:3108-3128"),
+        ({"tree": "mpk", "path": ""}, "mpk::3108-3128", "it names no path and no commit", "mpk:path@commit:3108-3128"),
+    ],
+)
+def test_code_that_nobody_can_look_up_carries_nothing_and_says_what_it_lacks(named, label, why, mend):
+    snapshot = make_snapshot()
+    code = {"kind": "code", "path": "builder.py", "lines": "3108-3128", "stance": "supports", **named}
+    found = line(judge(snapshot, make_choice(snapshot, citations=[code])), "AL1")
+    assert found.status == "UNSATISFIED"
+    assert f"{label} ({why})" in found.message
+    assert found.fix == f"{label}: write it as {mend}."
+    pinned = {**code, "tree": "mpk", "commit": "f624d75a", "path": "builder.py"}
+    assert line(judge(snapshot, make_choice(snapshot, citations=[pinned])), "AL1").status == "SATISFIED"
+
+
 def test_kept_on_untested_rows_alone_needs_a_prediction():
     snapshot = make_snapshot()
     kept = make_choice(snapshot, polarity="keeps", citations=[pin(snapshot, "U3")], prediction=None)

@@ -1,7 +1,7 @@
 """The spec editor: fresh rows are neutral until they are touched or handed in."""
 
 import copy
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from django.urls import reverse
@@ -73,6 +73,21 @@ def test_a_new_citation_is_neutral_and_a_half_typed_one_is_not(edit):
     more = {**choice, "citations.total": "2", "citations[1].stance": "supports"}
     assert "2 empty rows are not checked yet" in edit("C1", action="add:acknowledged", **more)
     assert "D99" in edit("C1", action="save", **more, **{"citations[1].target": "D99"})
+
+
+def test_a_place_in_code_without_tree_and_commit_stays_code_and_keeps_its_hash(edit):
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    bare = {"kind": "code", "tree": "", "commit": "", "path": "builder.py", "lines": "3-9", "sha256": "", "stance": ""}
+    whole = {**bare, "tree": "mpk", "commit": "abc123", "sha256": "a" * 64}
+    draft.content["choices"][0]["citations"] = [bare, whole]
+    draft.save()
+    form = dict(parse_qsl(Page("choices", "C1").form_of(draft.content), keep_blank_values=True))
+    assert (form["citations[0].target"], form["citations[1].target"]) == ("builder.py:3-9", "mpk:builder.py@abc123:3-9")
+    said = edit("C1", action="save", **form)
+    assert stored("choices")[0]["citations"] == [bare, whole]
+    assert "builder.py:3-9" in said
+    edit("C1", action="save", **{**form, "citations[0].target": "mpk:builder.py@def456:3-9"})
+    assert stored("choices")[0]["citations"][0] == {**bare, "tree": "mpk", "commit": "def456"}
 
 
 def test_a_new_symbol_is_neutral_until_it_has_a_name_of_its_own(edit):

@@ -22,7 +22,7 @@ from v2kb.rules.antiloop_rules import (
 
 __all__ = ["GATE_RULES", "GATE_VERSION", "SPEC_LINE", "GateResult", "Line", "choice_hash", "evaluate"]
 
-GATE_VERSION = "3"
+GATE_VERSION = "4"
 SPEC_LINE = "spec"
 
 

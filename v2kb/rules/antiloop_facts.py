@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from v2kb.rules.code_citation import code_text
 from v2kb.rules.evidence import DEAD, WEAK, blocking_kind, weak_dead
 from v2kb.rules.lever_family import Families
 from v2kb.rules.names import lever_key
@@ -259,12 +260,19 @@ def read_citation(raw: Any, path: str, snapshot: Snapshot, place: str) -> Cited:
     if kind == "section":
         return _cited_section(citation, path, snapshot, place)
     if kind == "code":
-        lacking = [name for name in ("tree", "commit", "path") if not text(citation.get(name))]
-        label = f"{text(citation.get('tree'))}:{text(citation.get('path'))}@{text(citation.get('commit'))[:12]}"
-        why_not = f"{', '.join(lacking)} missing" if lacking else ""
-        return Cited(kind, label, not lacking, why_not, "write it as tree:path@commit:lines", path=path)
+        return _cited_code(citation, path)
     message = f"{place} is of the kind {kind!r}, which is not known."
     raise Unknown(message, f"{path}.kind", "Use evidence, section or code.")
+
+
+def _cited_code(citation: Mapping[str, Any], path: str) -> Cited:
+    """A place in code carries a choice where somebody else finds it: in a tree, at a commit."""
+    named = {name: text(citation.get(name)) for name in ("tree", "path", "commit", "lines")}
+    lacking = [name for name in ("tree", "path", "commit") if not named[name]]
+    label = code_text({**named, "commit": named["commit"][:12]}) or "a place in code"
+    why_not = f"it names no {' and no '.join(lacking)}" if lacking else ""
+    mend = f"write it as {code_text({name: named[name] or name for name in ('tree', 'path', 'commit', 'lines')})}"
+    return Cited("code", label, not lacking, why_not, mend, path=path)
 
 
 def _cited_section(citation: Mapping[str, Any], path: str, snapshot: Snapshot, place: str) -> Cited:

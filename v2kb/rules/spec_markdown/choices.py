@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from v2kb.rules.code_citation import PINS, code_text, places_in, stated_pins
 from v2kb.rules.spec_markdown.blocks import ITEM, TABLE, Block, TableRow
 from v2kb.rules.spec_markdown.draft import Draft
 from v2kb.rules.spec_markdown.phrases import cell, columns, one_line
@@ -17,15 +18,17 @@ _EVIDENCE = {
 _ROWS = re.compile(r"(?<![A-Za-z0-9_@/.-])([DWU][1-9][0-9]?(?:\s?/\s?[DWU][1-9][0-9]?)*)(?![A-Za-z0-9_=/])")
 _SECTION = re.compile(r"\b([A-Za-z][A-Za-z0-9-]{0,80})\s+(§[0-9.]{0,11}[0-9](?:/§[0-9.]{0,11}[0-9]){0,9})")
 _DOCUMENT = re.compile(r"\b([A-Za-z0-9][A-Za-z0-9_-]{0,80})\.md\b")
-_CODE = re.compile(
-    r"(?<![A-Za-z0-9_./-])([A-Za-z0-9_./-]{1,200}\.(?:cuh?|py|h|hpp|cpp|cc)):([0-9]{1,9}(?:-[0-9]{1,9})?)"
-)
 _AVOIDS = re.compile(r"^(?:no|not|never|avoid|without)\b", re.I)
 _KEEPS = re.compile(r"\b(?:untouched|unchanged|kept|stays? as)\b", re.I)
 _DEFERS = re.compile(r"^(?:defer|later)\b|\bdeferred\b", re.I)
 _DEFERRED_PART = re.compile(r"([a-z]+\s*\([^()]*\)|[^;.()]+?)\s+deferred\s+to\s+[^;.]+", re.I)
 _NOT_ROWS = re.compile(r"^NOT\s+([DWU][0-9]{1,12}(?:\s*[/,]\s*[DWU][0-9]{1,12})*)\s*:\s*(.+)", re.S)
 _NOT_DOCUMENTS = frozenset(("plan", "see", "and", "the", "in", "spec", "of", "per", "table"))
+
+_NAME_PINS = (
+    'Write a line "Code: tree@commit" at the head of the file for all such places, or name them in the choice as '
+    "tree:path@commit:lines."
+)
 
 
 def read_choices(draft: Draft) -> None:
@@ -66,11 +69,24 @@ def _choice(
         "rationale": "\n".join(part for part in (said["rests_on"], said["notes"]) if part),
         "citations": citations(said["rests_on"], said["notes"], documents),
     }
+    _pin_code(draft, values["citations"])
     path = draft.row("choices", values, row.line, block)
     if path and not values["citations"]:
         draft.doubt(row.line, "Nothing in this row reads as an evidence row, a section or a place in code.", path)
+    unpinned = [code_text(c) for c in values["citations"] if c["kind"] == "code" and not all(map(c.get, PINS))]
+    if path and unpinned:
+        why = f"{', '.join(unpinned)} names no tree and commit, so nobody can look it up. {_NAME_PINS}"
+        draft.doubt(row.line, why, f"{path}.citations")
     part = _DEFERRED_PART.search(said["notes"])
     return (one_line(part[0]), values["citations"], row.line) if part and values["polarity"] != "defers" else None
+
+
+def _pin_code(draft: Draft, cited: list[dict[str, str]]) -> None:
+    """Give places in code the tree and commit that the head of the file states for all of them."""
+    pins = stated_pins(draft.about.get("code", ""))
+    for citation in cited if pins else ():
+        if citation["kind"] == "code" and not any(map(citation.get, PINS)):
+            citation.update(pins)
 
 
 def _polarity(said: dict[str, str]) -> str:
@@ -108,8 +124,8 @@ def citations(rests_on: str, notes: str, documents: list[str]) -> list[dict[str,
             document = _document(match[1], documents)
             for anchor in match[2].split("/") if match[1].lower() not in _NOT_DOCUMENTS else ():
                 _cite(found, {"kind": "section", "document": document, "anchor": anchor, "stance": stance})
-        for match in _CODE.finditer(text):
-            _cite(found, {"kind": "code", "path": match[1], "lines": match[2], "stance": stance})
+        for place in places_in(text):
+            _cite(found, {"kind": "code", **place, "stance": stance})
     return found
 
 

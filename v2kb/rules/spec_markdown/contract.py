@@ -7,7 +7,7 @@ from v2kb.rules.spec_markdown.draft import Draft
 from v2kb.rules.spec_markdown.phrases import NUMBER, cell, columns, one_line
 
 _TITLE = re.compile(r"^(?:stage[- ]?1\s+)?(?:design\s+)?spec(?:ification)?\s*[:—–-]+\s*", re.I)
-_ABOUT = re.compile(r"^(status|designer|author|date|owner)\s*:\s*(.+)$", re.I | re.S)
+_ABOUT = re.compile(r"^(status|designer|author|date|owner|code)\s*:\s*(.+)$", re.I | re.S)
 _DATE = re.compile(r"\b20[0-9]{2}-[0-9]{2}-[0-9]{2}\b")
 _OPS = {
     "name": ("op", "sub op", "sub-op", "name", "operation"),
@@ -23,7 +23,7 @@ _SIZE_NAME = re.compile(r"[A-Z][A-Z0-9_]+|[a-z][A-Z][A-Za-z0-9]*")
 
 
 def read_head(draft: Draft) -> None:
-    """Title, status, designer, date."""
+    """Title, status, designer, date; the tree and commit of the code that the file names."""
     for section in draft.sections:
         if section.level == 1 and section.title:
             draft.put("title", _TITLE.sub("", section.title) or section.title, section.line)

@@ -37,8 +37,8 @@ class Placement:
 
 @dataclass(frozen=True)
 class Reading:
-    """A canonical spec document read from a file. `lines` maps paths to line numbers; `about` holds status, designer
-    and date, which have no field of their own; `unreadable` says why nothing could be read at all.
+    """A canonical spec document read from a file. `lines` maps paths to line numbers; `about` holds status, designer,
+    date and code, which have no field of their own; `unreadable` says why nothing could be read at all.
     """
 
     document: dict[str, Any]
