@@ -221,8 +221,8 @@ def test_planner_reads_ticks_from_a_link(typed, packed):
         ({}, [("missing", "regions")]),
         ({"regions": [{"name": "A"}]}, [("missing", "regions[0].size_bytes")]),
         ({"regions": [{"size_bytes": "X"}]}, [("unreadable", "regions[0].size_bytes")]),
-        ({"regions": [{"size_bytes": "16", "alignment": "24"}]}, [("bad_alignment", "regions[0]")]),
-        ({"regions": [{"size_bytes": "-1"}]}, [("negative_size", "regions[0]")]),
+        ({"regions": [{"size_bytes": "16", "alignment": "24"}]}, [("bad_alignment", "regions[0].alignment")]),
+        ({"regions": [{"size_bytes": "-1"}]}, [("negative_size", "regions[0].size_bytes")]),
         ({"regions": [{"size_bytes": "1"}], "pages": "65"}, [("too_large", "pages")]),
         ({"regions": [{"size_bytes": "1"}], "page_bytes": "0"}, [("too_small", "page_bytes")]),
         ({"regions": [{"size_bytes": "1"}], "queue": "gg"}, [("unknown_task", "queue[0]")]),
@@ -231,10 +231,47 @@ def test_planner_reads_ticks_from_a_link(typed, packed):
          [("missing", "others[0].regions[0].size_bytes")]),
         ({"regions": [{"size_bytes": "1", "can_pack": "maybe"}]}, [("malformed", "regions[0].can_pack")]),
         ({"regions": [{"size_bytes": "1", "slots": "10**9"}]}, [("too_large", "regions")]),
+        ({"regions": [{"size_bytes": "16", "page_count": "0"}]}, [("page_count_too_small", "regions[0].page_count")]),
     ],
 )  # fmt: skip
 def test_planner_problems(given, expected):
     assert problems(smem_plan(given)) == expected
+
+
+def test_the_planner_says_all_at_once_what_is_wrong():
+    answer = smem_plan(
+        {
+            "page_bytes": "0",
+            "pages": "many",
+            "symbols": {"A": "A"},
+            "regions": [
+                {"name": "a"},
+                {"name": "b", "size_bytes": "-1"},
+                {"name": "c", "size_bytes": "B", "release_step": "C"},
+                {"name": "d", "size_bytes": "40000", "page_count": "1"},
+                {"name": "e", "size_bytes": "300000"},
+            ],
+            "others": [{"name": "next", "regions": [{"size_bytes": "1", "alignment": "3"}]}],
+            "queue": "this, gg",
+        }
+    )
+    assert answer["result"] is None
+    # Whether d fits its pages, and whether e fits at all, hangs on the page that is not known.
+    assert problems(answer) == [
+        ("unreadable", "symbols.A"),
+        ("too_small", "page_bytes"),
+        ("unreadable", "pages"),
+        ("missing", "regions[0].size_bytes"),
+        ("unreadable", "regions[2].size_bytes"),
+        ("unreadable", "regions[2].release_step"),
+        ("negative_size", "regions[1].size_bytes"),
+        ("bad_alignment", "others[0].regions[0].alignment"),
+        ("unknown_task", "queue[1]"),
+    ]
+    pinned = {"regions": [{"size_bytes": "40000", "page_count": "1"}, {"size_bytes": "8", "alignment": "3"}]}
+    expected = [("page_count_too_small", "regions[0].page_count"), ("bad_alignment", "regions[1].alignment")]
+    assert problems(smem_plan(pinned)) == expected
+    assert problems(smem_plan({**pinned, "pages": "0"})) == [("too_small", "pages"), *expected]
 
 
 TEXTS = st.one_of(st.text(max_size=8), st.sampled_from(["8", "2**64", "PAGE", "1 MB", "10**76", "-1", "1e999"]))

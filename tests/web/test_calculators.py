@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from urllib.parse import urlencode
 
 import pytest
 from django.urls import reverse
@@ -117,6 +118,19 @@ def test_errors_stand_beside_their_field(get, name, query, field, said):
     assert said in beside(page, field)
     assert f'href="#f-{field}"' in page
     assert f'id="f-{field}"' in page
+
+
+def test_a_bad_geometry_hides_no_other_problem_and_nothing_typed_is_lost(get):
+    typed = {
+        "page_bytes": "0", "pages": "many", "queue": "this, gg", "regions-0-name": "A", "regions-0-size_bytes": "X+1",
+        "regions-1-name": "B", "regions-1-size_bytes": "16", "regions-1-alignment": "24",
+    }  # fmt: skip
+    page = get("smem-planner", f"?{urlencode(typed)}")
+    for field in ("page_bytes", "pages", "queue", "regions-0-size_bytes", "regions-1-alignment"):
+        assert beside(page, field), field
+    assert "5 problems to settle first" in page
+    for name, value in typed.items():
+        assert re.search(rf'name="{name}" value="{re.escape(value)}"', page), name
 
 
 def test_the_address_is_cleaned_and_holds_everything(client):

@@ -6,15 +6,20 @@ from typing import Any
 from v2kb.rules import document_shape as shape
 from v2kb.rules.calculators.entry import MISSING, TOO_LARGE, UNREADABLE, Entry
 from v2kb.rules.page_map import page_map, queue_map
-from v2kb.rules.smem import PAGE_BYTES, PAGES, TASK_ALIGNMENT, Geometry, Plan, PlanError, Region
+from v2kb.rules.smem import PAGE_BYTES, PAGES, TASK_ALIGNMENT, Geometry, Plan, PlanError, Region, check_region
 from v2kb.rules.smem_sequence import TaskOnSM, simulate
 from v2kb.rules.spec_fields import MAX_ROWS
-from v2kb.rules.spec_view import SpecView
+from v2kb.rules.spec_view import Missing, Row, SpecView
 from v2kb.rules.spec_words import THIS_SPEC
 
 UNKNOWN_TASK, OVERRUN = "unknown_task", "overrun"
 MAX_PAGES = 64
 MAX_PAGE_BYTES = 1 << 20
+_REFUSED_FIELD = {
+    "negative_size": "size_bytes",
+    "bad_alignment": "alignment",
+    "page_count_too_small": "page_count",
+}
 _TICKED, _NOT_TICKED = ("1", "true", "yes", "on"), ("", "0", "false", "no", "off")
 
 
@@ -64,19 +69,22 @@ def smem_plan(given: Any) -> dict[str, Any]:
     pages = entry.whole("pages", values["pages"], most=MAX_PAGES)
     if not values["regions"]:
         entry.add(MISSING, "regions", "No region is listed.", "Add one with its size.")
-    if entry.problems or page_bytes is None or pages is None:
-        return entry.answer(None)
-    geometry = Geometry(page_bytes, pages)
+    # Where something here has no value the rows are read all the same, so that nobody mends one field at a time; the
+    # geometry of the runtime stands in, and what only a placement could tell is left out.
+    can_place, page_is_known = not entry.problems, page_bytes is not None
+    geometry = Geometry(page_bytes or PAGE_BYTES, pages or PAGES)
     views = {THIS_SPEC: _view(values["symbols"], values["regions"], geometry)}
-    plans = {THIS_SPEC: _planned(entry, views[THIS_SPEC], "regions")}
+    plans = {THIS_SPEC: _planned(entry, views[THIS_SPEC], "regions", can_place, page_is_known)}
     for index, other in enumerate(values["others"]):
         path = f"others[{index}]"
         if not other["name"] or other["name"] in views:
             entry.add(MISSING, f"{path}.name", "This task needs a name of its own.", "Name it.")
             continue
         views[other["name"]] = _view(values["symbols"], other["regions"], geometry)
-        plans[other["name"]] = _planned(entry, views[other["name"]], f"{path}.regions")
+        plans[other["name"]] = _planned(entry, views[other["name"]], f"{path}.regions", can_place, page_is_known)
     tasks = _run(entry, values["queue"] or [THIS_SPEC], plans, geometry)
+    if not can_place:
+        return entry.answer(None)
     view = views[THIS_SPEC]
     return entry.answer(
         {
@@ -96,20 +104,42 @@ def _view(symbols: Mapping[str, str], rows: Sequence[Mapping[str, Any]], geometr
     return SpecView({"symbols": dict(symbols), "smem": {"regions": regions}}, geometry=geometry)
 
 
-def _planned(entry: Entry, view: SpecView, path: str) -> tuple[Region, ...] | None:
-    """The planner's regions, or None after saying what it lacks or refuses."""
+def _planned(
+    entry: Entry, view: SpecView, path: str, can_place: bool, page_is_known: bool
+) -> tuple[Region, ...] | None:
+    """The planner's regions, or None after saying what it lacks and what it refuses of each row."""
     regions, missing = view.planner_input
-    for absent in missing:
+    of_rows = [value for row in view.regions for value in row.values.values() if isinstance(value, Missing)]
+    for absent in {value.path: value for value in (*of_rows, *missing)}.values():
         field = absent.path.replace("smem.regions", path, 1)
         code = MISSING if absent.is_empty else TOO_LARGE if field == path else UNREADABLE
         entry.add(code, field, "Nothing is given here." if absent.is_empty else absent.message, absent.fix)
+    refused = [error for index, row in enumerate(view.regions) if (error := _refusal(view, index, row))]
+    for error in refused if page_is_known else [e for e in refused if e.code != "page_count_too_small"]:
+        row = view.regions[error.index]
+        field = f"{path}[{error.index}].{_REFUSED_FIELD[error.code]}"
+        entry.add(error.code, field, f"{row.label()} could not be placed: {error.reason}.", "Correct it.")
+    if missing or refused or not can_place:
+        return None
     if isinstance(view.plan, PlanError):
         error = view.plan
         field = view.region_path(error.index).replace("smem.regions", path, 1)
         message = f"{regions[error.index].name} could not be placed: {error.reason}."
         entry.add(error.code, field, message, "Shrink, split or pack regions.")
         return None
-    return None if missing else regions
+    return regions
+
+
+def _refusal(view: SpecView, index: int, row: Row) -> PlanError | None:
+    """What the planner refuses to read in a row by itself; None while a number of it is missing."""
+    size, alignment, count = (row.values[name] for name in ("size_bytes", "alignment", "page_count"))
+    if any(isinstance(value, Missing) for value in (size, alignment, count)):
+        return None
+    try:
+        check_region(index, Region(row.label(), size, alignment, count), view.geometry)
+    except PlanError as error:
+        return error
+    return None
 
 
 def _run(
