@@ -8,6 +8,7 @@ from django.urls import NoReverseMatch, reverse
 from evidence.models import EvidenceRevision, Flag, Proposal
 from v2kb.core.errors import Refusal
 from v2kb.core.models import Activity
+from v2kb.core.ui.diffs import changed_part
 from v2kb.rules.evidence import DEAD, FULL, WEAK, cause_label, missing_fields
 from v2kb.rules.evidence_change import FieldChange, MergedField
 from v2kb.rules.numbers import format_number
@@ -141,6 +142,15 @@ def diff_rows(changes: Iterable[FieldChange]) -> list[dict[str, str]]:
         )
         old, new = (change.removed, change.added) if is_list else (change.old, change.new)
         rows.append({"field": change.label, "old": value_text(change.field, old), "new": value_text(change.field, new)})
+    return rows
+
+
+def folded_rows(changes: Iterable[FieldChange]) -> list[dict[str, str]]:
+    """`diff_rows` with, where a value is long, the stretch that differs: {"old_part", "new_part"}."""
+    rows = diff_rows(changes)
+    for row in rows:
+        if max(len(row["old"]), len(row["new"])) > SHORT:
+            row["old_part"], row["new_part"] = changed_part(row["old"], row["new"])
     return rows
 
 

@@ -27,6 +27,7 @@ urlpatterns = [
     path("imports/<uuid:public_id>/", import_jobs.job_detail, name="import_job"),
     path("imports/<uuid:public_id>/progress/", import_jobs.job_progress, name="import_job_progress"),
     path("imports/<uuid:public_id>/apply/", import_jobs.job_apply, name="import_job_apply"),
+    path("imports/<uuid:public_id>/retry/", import_jobs.job_retry, name="import_job_retry"),
     path("imports/<uuid:public_id>/cancel/", import_jobs.job_cancel, name="import_job_cancel"),
     path("exports/", exports.export_list, name="export_list"),
     path("exports/<str:name>", exports.export_file, name="export"),

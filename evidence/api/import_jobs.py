@@ -18,6 +18,7 @@ from evidence.services.import_jobs import (
     apply_import,
     cancel_import,
     map_import,
+    retry_import,
     start_import,
 )
 from v2kb.core.actor import actor_from_request
@@ -135,6 +136,14 @@ class ImportJobViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
     def apply(self, request: Request, pk: str) -> Response:
         """Begin to take over what the dry run found."""
         apply_import(actor_from_request(request, "api"), pk, **read(Apply, request))
+        return self._shown(pk)
+
+    @extend_schema(request=Nothing, responses=ImportJobSerializer)
+    @action(detail=True, methods=["post"])
+    def retry(self, request: Request, pk: str) -> Response:
+        """Take up a failed import again. One that has a mapping goes on by `check`."""
+        read(Nothing, request)
+        retry_import(actor_from_request(request, "api"), pk)
         return self._shown(pk)
 
     @extend_schema(request=Nothing, responses=ImportJobSerializer)

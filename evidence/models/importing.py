@@ -1,3 +1,4 @@
+import datetime
 import uuid
 
 from django.conf import settings
@@ -35,6 +36,10 @@ class ImportJob(models.Model):
 
     WORKING = (State.READING, State.CHECKING, State.APPLYING)
     OVER = (State.DONE, State.FAILED, State.CANCELLED)
+    LEASE = datetime.timedelta(minutes=5)
+    """How long a process keeps the job without a batch that ends."""
+    MAX_TRIES = 5
+    """How often it is taken up without getting further before it fails."""
 
     public_id = models.UUIDField(default=uuid.uuid4, unique=True)
     name = models.CharField(max_length=200, help_text="File name; a later file of this name is the same log.")
@@ -48,7 +53,7 @@ class ImportJob(models.Model):
     state = models.CharField(max_length=10, choices=State, default=State.READING, db_index=True)
     cursor = models.PositiveIntegerField(default=0, help_text="Records that this phase has done.")
     total = models.PositiveIntegerField(default=0, help_text="Records of the file.")
-    counts = models.JSONField(default=dict)
+    counts = models.JSONField(default=dict)  # lines by what happens to them, and tries since it got further
     message = models.TextField(blank=True)
     leased_until = models.DateTimeField(null=True, help_text="Until when one process works on it.")
     author = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="+")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from functools import partial
 from typing import Any
 
@@ -32,7 +33,6 @@ from v2kb.rules.experiments import FIELDS, entry_hash
 from v2kb.rules.names import lever_key
 
 State = ImportLine.State
-MAX_CHANGES = 20
 
 
 def log_of(job: ImportJob) -> str:
@@ -225,7 +225,7 @@ def _take(line: ImportLine, found: ComparedRow) -> None:
         notes.append(f"missing: {', '.join(labels)}")
     line.note = "; ".join(note for note in notes if note)[:300]
     if found.changes:
-        line.document = line.document | {"changes": [change.label for change in found.changes[:MAX_CHANGES]]}
+        line.document = line.document | {"diff": [asdict(change) for change in found.changes]}
 
 
 # --- the end of the dry run ---

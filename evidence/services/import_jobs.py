@@ -149,6 +149,24 @@ def apply_import(actor: Actor, public_id: str, *, skip_unreadable: bool = False)
     return job
 
 
+@service("evidence.retry_import")
+def retry_import(actor: Actor, public_id: str) -> ImportJob:
+    """Take up again an import that failed while its file was read, or of a map; a dry run comes first in any case.
+
+    A log that has a mapping goes on by `map_import`. Raises Forbidden core.role; Missing evidence.no_import; Conflict
+    evidence.import_state.
+    """
+    require_curator(actor)
+    require_user(actor)
+    job = locked_job(public_id, State.FAILED)
+    if job.profile.get("header"):
+        raise _wrong_state(job, "Begin its dry run again, with the mapping.")
+    _begin(job, State.READING)
+    job.save()
+    record(actor, "evidence.retry_import", job, f"{job.name}: import begun again")
+    return job
+
+
 @service("evidence.cancel_import")
 def cancel_import(actor: Actor, public_id: str) -> ImportJob:
     """Stop an import. What it took over so far stays; the file is dropped.
@@ -169,7 +187,7 @@ def cancel_import(actor: Actor, public_id: str) -> ImportJob:
 
 def _begin(job: ImportJob, state: str) -> None:
     job.state, job.cursor, job.message, job.leased_until = state, 0, "", None
-    if state == State.CHECKING:
+    if state != State.APPLYING:
         job.counts = {}
         job.lines.all().delete()
 
@@ -184,10 +202,10 @@ def locked_job(public_id: str, *states: str) -> ImportJob:
     return job
 
 
-def _wrong_state(job: ImportJob) -> Conflict:
+def _wrong_state(job: ImportJob, fix: str = "Look at its page.") -> Conflict:
     return Conflict(
         "evidence.import_state",
         f"The import of {job.name} is in the state {job.get_state_display()}.",
-        fix="Look at its page.",
+        fix=fix,
         facts={"state": job.state, "at": timezone.now().isoformat()},
     )

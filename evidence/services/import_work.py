@@ -37,7 +37,9 @@ log = logging.getLogger(__name__)
 State = ImportJob.State
 IMPORTER = Actor.system(label="importer")
 """Who ends an import that can't go on: its author may have no right any more."""
-LEASE = datetime.timedelta(minutes=5)
+PAUSE = datetime.timedelta(seconds=10)
+"""Between two tries after the database refused a step, times the number of tries."""
+AGAIN = "Start it again when the cause is gone; the log of the server says more."
 BATCH = 500
 MAX_WORDS = 60
 MAX_SAMPLES = 4
@@ -52,26 +54,38 @@ def due_jobs() -> list[int]:
 
 
 def work_on(pk: int, *, stop: Callable[[], bool] = lambda: False) -> bool:
-    """Work on a job until it waits for a person, is over, or `stop` says so. False where another process has it."""
+    """Work on a job until it waits for a person, is over, or `stop` says so. False where another process has it.
+
+    A step that the database refuses is tried again after a pause; a job that gets no further in `MAX_TRIES` fails.
+    """
     now = timezone.now()
     free = ImportJob.objects.filter(pk=pk, state__in=ImportJob.WORKING).exclude(leased_until__gt=now)
-    if not free.update(leased_until=now + LEASE):
+    if not free.update(leased_until=now + ImportJob.LEASE):
         return False
     job = ImportJob.objects.select_related("author").get(pk=pk)
-    actor = Actor.of_user(job.author, "system")
+    tries = job.counts.get("tries", 0) + 1
+    if tries > ImportJob.MAX_TRIES:
+        fail_import(IMPORTER, pk, message=f"Its process ended {tries - 1} times before it got further. {AGAIN}")
+        return True
+    ImportJob.objects.filter(pk=pk, state=job.state).update(counts=job.counts | {"tries": tries})
+    actor, free_at = Actor.of_user(job.author, "system"), None
     try:
         {State.READING: _read, State.CHECKING: _check, State.APPLYING: _apply}[job.state](actor, job, stop)
     except (NoText, NoLog) as error:
         fail_import(IMPORTER, pk, message=f"{error.message} {error.fix}")
     except Refusal as refusal:
         fail_import(IMPORTER, pk, message=" ".join(part for part in (refusal.message, refusal.fix) if part))
-    except DatabaseError:
-        raise
+    except DatabaseError as error:
+        log.exception("import %s: the database refused a step, try %s", job.public_id, tries)
+        free_at = timezone.now() + PAUSE * tries
+        if tries == ImportJob.MAX_TRIES:
+            said = str(error).strip().partition("\n")[0][:300]
+            fail_import(IMPORTER, pk, message=f"The database refused it {tries} times, last with: {said}. {AGAIN}")
     except Exception:  # else the job would be taken up, and end the process, again and again
         log.exception("import %s ended by a fault of the program", job.public_id)
         fail_import(IMPORTER, pk, message="A fault of the program ended it; the log of the server says which.")
     finally:
-        ImportJob.objects.filter(pk=pk, state__in=ImportJob.WORKING).update(leased_until=None)
+        ImportJob.objects.filter(pk=pk, state__in=ImportJob.WORKING).update(leased_until=free_at)
     return True
 
 
@@ -81,7 +95,8 @@ def fail_import(actor: Actor, pk: int, *, message: str) -> None:
     require_curator(actor)
     job = ImportJob.objects.select_for_update().get(pk=pk)
     job.state, job.message, job.leased_until = State.FAILED, message[:2000], None
-    job.save(update_fields=["state", "message", "leased_until", "updated_at"])
+    job.counts.pop("tries", None)
+    job.save(update_fields=["state", "message", "leased_until", "counts", "updated_at"])
     record(actor, "evidence.fail_import", job, f"{job.name}: import failed: {message[:500]}")
 
 
@@ -98,7 +113,8 @@ def import_batch(
     if job.state != phase:
         return False
     job.cursor += work(job)
-    job.leased_until = timezone.now() + LEASE
+    job.counts.pop("tries", None)
+    job.leased_until = timezone.now() + ImportJob.LEASE
     if over:
         job.state, job.leased_until, job.message = over, None, message or job.message
         record(actor, "evidence.import_batch", job, f"{job.name}: {job.get_state_display()}", after=job.counts)

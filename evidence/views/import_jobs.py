@@ -18,12 +18,13 @@ from evidence.importers.records import MAP
 from evidence.importers.typing_file import MAX_LEVERS, MAX_TYPING_BYTES
 from evidence.models import ImportJob, ImportLine
 from evidence.policies import require_curator
-from evidence.presenters import number_rows
+from evidence.presenters import folded_rows, number_rows
 from evidence.services.import_jobs import (
     MAX_FILE_BYTES,
     apply_import,
     cancel_import,
     map_import,
+    retry_import,
     start_import,
 )
 from evidence.views.shared import act
@@ -151,11 +152,13 @@ def _page(
 
 
 def _lines(request: HttpRequest, job: ImportJob, state: str) -> Page:
-    """A page of lines, those of rows with their numbers as they are read."""
+    """A page of lines, those of rows with their numbers as they are read, changed ones with old beside new."""
     page = page_of(request, import_jobs.list_lines(job, state))
+    changes = import_jobs.changes_of(page.object_list)
     for line in page.object_list:
         content = line.document.get("content")
         line.numbers = number_rows(content) if content else []
+        line.changes = folded_rows(changes.get(line.pk, ()))
         line.has_unread_numbers = not all(number["readable"] for number in line.numbers)
     return page
 
@@ -195,6 +198,19 @@ def job_apply(request: HttpRequest, public_id: UUID) -> HttpResponse:
         request,
         lambda: apply_import(actor, public_id, skip_unreadable=skip),
         done="The import has begun.",
+        to=job.get_absolute_url(),
+        again=lambda refusal: _page(request, import_jobs.get_job(public_id), refusal=refusal, status=refusal.status),
+    )
+
+
+@require_POST
+def job_retry(request: HttpRequest, public_id: UUID) -> HttpResponse:
+    """Take a failed import up again."""
+    actor, job = actor_from_request(request), import_jobs.get_job(public_id)
+    return act(
+        request,
+        lambda: retry_import(actor, public_id),
+        done="The import has begun again, with a dry run.",
         to=job.get_absolute_url(),
         again=lambda refusal: _page(request, import_jobs.get_job(public_id), refusal=refusal, status=refusal.status),
     )

@@ -15,7 +15,7 @@ from evidence.services import accept_proposal, archive_lever, archive_row, creat
 from evidence.services.claims import claim_proposal
 from evidence.services.experiments import add_entry
 from evidence.services.import_jobs import map_import, start_import
-from evidence.services.import_work import due_jobs, work_on
+from evidence.services.import_work import due_jobs, fail_import, work_on
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term, archive_term
 from kernels.models import FindingWaiver, Op, Spec
@@ -116,6 +116,11 @@ def _read(world: World) -> None:
     _uploaded(world)
     for pk in due_jobs():
         work_on(pk)
+
+
+def _failed(world: World) -> None:
+    _uploaded(world)
+    fail_import(f.curator(), ImportJob.objects.get(public_id=JOB(world)["id"]).pk, message="no")
 
 
 def _checked(world: World) -> None:
@@ -290,6 +295,7 @@ EVIDENCE = {
     "GET /import-jobs/{id}/lines/": Line("cora", JOB, before=_checked),
     "POST /import-jobs/{id}/check/": Line("cora", JOB, {"mapping": LOG_MAPPING}, before=_read),
     "POST /import-jobs/{id}/apply/": Line("cora", JOB, {}, before=_checked),
+    "POST /import-jobs/{id}/retry/": Line("cora", JOB, {}, before=_failed),
     "POST /import-jobs/{id}/cancel/": Line("cora", JOB, {}, before=_uploaded),
     "GET /exports/{id}/": Line(params=fixed(id="history.md")),
     "GET /saved-searches/": Line(),

@@ -11,11 +11,11 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import Group
 
-import evidence.services.import_work  # noqa: F401
 import v2kb.urls  # noqa: F401  every door is imported, so every service is registered
 from evidence.search.board import Design
 from evidence.services.flags import flag_row
 from evidence.services.import_jobs import start_import
+from evidence.services.import_work import fail_import
 from evidence.services.proposals import propose_change
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term
@@ -110,6 +110,7 @@ DOORS: dict[str, Door] = {
     "evidence.import_batch": Door(ROLE, args(lambda w: w.job.pk, phase=const("reading"), work=const(lambda job: 1))),
     "evidence.import_entries": Door(ROLE, kw(job=lambda w: w.job, entries=const([]))),
     "evidence.map_import": Door(ROLE, args(lambda w: w.job.public_id, mapping=const({}))),
+    "evidence.retry_import": Door(ROLE, args(lambda w: w.failed_job.public_id)),
     "evidence.start_import": Door(ROLE, kw(name=const("log.csv"), chunks=const([b"a,b\n"]))),
     "evidence.import_baseline": Door(ROLE, kw(rows=const([]), source=const("s"))),
     "evidence.keep_vectors": Door(ROLE, args(const("a model"), const([]))),
@@ -264,6 +265,8 @@ def full(world, document):
     world.other = User.objects.create_user("other", password=f.PASSWORD)
     world.attempt = world.queued.attempt_rows.get()
     world.job = start_import(f.curator(), name="log.csv", chunks=[b"a,b\n"])
+    world.failed_job = start_import(f.curator(), name="log.csv", chunks=[b"a,b\n"])
+    fail_import(f.curator(), world.failed_job.pk, message="no")
     world.flag = flag_row(f.curator(), world.row.code, reason="look again")
     world.term = add_term(f.curator(), kind="arch", word="sm_110", aliases=["vera"])
     world.saved = save_search(f.designer(), name="Norms", query="q=norm")

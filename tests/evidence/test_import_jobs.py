@@ -1,6 +1,7 @@
 """Imports of logs as jobs: found, mapped, checked, taken over; resumed, cancelled; a second import changes nothing."""
 
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -16,6 +17,7 @@ from evidence.services.lever_merging import merge_levers
 from kernels.selectors.verify import faults
 from tests.evidence.sample import MAP, changed, load_sample
 from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
+from v2kb.rules.evidence_change import diff
 
 pytestmark = pytest.mark.django_db
 
@@ -226,9 +228,8 @@ def test_rows_of_a_log_by_their_natural_key(cleo, make_actor):
     proposal = propose_change(cleo, row, base_hash=row.head.content_hash, content=edited, reason="better")
     accept_proposal(make_actor("carl", "curator"), proposal.pk)
     job = check(cleo, start(cleo, text.replace("-9%", "-8%"), "log.csv"), mapping)
-    assert (counts(job), job.lines.get(state="changed").document["changes"]) == (
-        {"unchanged": 1, "changed": 1}, ["numbers", "note on the measurement"],
-    )  # fmt: skip
+    said = [change["label"] for change in job.lines.get(state="changed").document["diff"]]
+    assert (counts(job), said) == ({"unchanged": 1, "changed": 1}, ["numbers", "note on the measurement"])
     apply(cleo, job)
     assert Proposal.objects.get(state="open").content["mechanism"] == "edited by hand"
 
@@ -383,7 +384,7 @@ def test_rows_come_back_as_they_went(cleo, system, make_actor, name):
     text = "".join(exports.export(name))
     assert not [line for line in text.splitlines() if '"=cmd' in line and name == "rows.csv"]
     job = check(cleo, start(cleo, text, name))
-    assert counts(job) == {"unchanged": 6}, list(job.lines.values("state", "problems", "document__changes"))
+    assert counts(job) == {"unchanged": 6}, list(job.lines.values("state", "problems", "document__diff"))
     if name == "rows.csv":
         job = check(cleo, start(cleo, text.replace("Fences once", "Fences twice"), name))
         assert job.lines.get(state="changed").target == "W2"
@@ -404,6 +405,43 @@ def cara(make_user):
     client = Client()
     client.force_login(make_user("cara", "curator"))
     return client
+
+
+def cells(html: str, line: int) -> list[str]:
+    """What the page shows of the cells that a line changes, as field, now, by the file."""
+    table = html.split(f'aria-label="What line {line} changes"')[1].split("</table>")[0]
+    return re.findall(r"<(?:th scope=\"row\"|del|ins|span class=\"muted\")[^>]*>([^<]*)<", table)
+
+
+def test_a_changed_line_shows_old_beside_new(cleo, cara):
+    bring(cleo, INDEX)
+    text = INDEX.replace("| B200 | WIN", "| B300 | WIN").replace("| – | – |", "| outputs/f3/ | – |")
+    page = cara.get(check(cleo, start(cleo, text)).get_absolute_url()).text
+    assert cells(page, 5) == ["environment", "B200", "B300"]
+    assert cells(page, 7) == ["trace directory", "empty", "outputs/f3/"]
+    assert "What line 6 changes" not in page
+
+
+def test_a_changed_cell_of_a_row_proposes_what_was_shown(cleo, cara):
+    start_ = "The mechanism in full: " + "words and more words. " * 20
+    mapping = {"columns": {"day": "date", "what": "title", "result": "verdict", "speed": "number", "how": "why"}}
+    mapping |= {"words": {"kept": {"as": "row", "verdict": "WIN"}}}
+    text = f"day,what,result,speed,how\n2026-07-01,Fold MACs,kept,-9%,{start_}It trips 4 times.\n"
+    bring(cleo, text, "log.csv", mapping)
+    job = check(cleo, start(cleo, text.replace("-9%", "-8%").replace("4 times", "6 times"), "log.csv"), mapping)
+    page = cara.get(job.get_absolute_url()).text
+    shown = cells(page, 2)
+    assert shown[:3] == ["numbers", "−9%, verdict", "−8%, verdict"]
+    at = shown.index("mechanism")
+    assert shown[at + 1].startswith("…")
+    assert (shown[at + 1][-8:], shown[at + 2][-8:]) == ("4 times.", "6 times.")
+    assert f"<summary><ins>{shown[at + 2]}</ins></summary><div>{start_}It trips 6 times.</div>" in page
+    apply(cleo, job)
+    proposal = Proposal.objects.select_related("base").get(state="open")
+    made = {change.label for change in diff(proposal.base.content, proposal.content)}
+    assert made == {change["label"] for change in job.lines.get(state="changed").document["diff"]}
+    assert made <= set(shown)
+    assert cells(cara.get(job.get_absolute_url()).text, 2) == shown
 
 
 def test_the_wizard(cara, make_user):

@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from v2kb.core.errors import Refusal
 from v2kb.core.ui.charts import chart_parts
-from v2kb.core.ui.diffs import line_diff
+from v2kb.core.ui.diffs import changed_part, line_diff
 from v2kb.core.ui.icons import PATHS
 from v2kb.core.ui.maps import sem_map, smem_map, smem_queue
 from v2kb.core.ui.numbers import duration_text, num_text
@@ -226,6 +226,15 @@ def test_error_summary_lists_each_problem_of_a_refusal():
     shown = render("{% error_summary refusal=refusal %}", refusal=Refusal("x.y", "Two.", problems=problems))
     assert "first" in shown
     assert "R20" in shown
+
+
+def test_of_long_texts_the_stretch_that_differs_is_shown():
+    old = "a" * 300 + " −9% " + "b" * 300
+    parts = changed_part(old, old.replace("−9%", "−12%"), around=3)
+    assert parts == ("…a −9% b…", "…a −12% b…")
+    assert changed_part("same start", "same start, and more", around=100) == ("same start", "same start, and more")
+    assert changed_part("", "x" * 500, longest=10) == ("", "x" * 10 + "…")
+    assert changed_part("aa", "aaa") == ("aa", "aaa")
 
 
 def test_line_diff_numbers_lines_and_folds_what_stayed():

@@ -8,6 +8,7 @@ import re
 from typing import Any
 
 from v2kb.rules.canonical import content_hash
+from v2kb.rules.evidence_change import FieldChange
 from v2kb.rules.names import ROW_CODE
 from v2kb.rules.problem import Problem
 
@@ -15,7 +16,17 @@ WIN, NULL, REGRESS, PARKED, KILLED = VERDICTS = ("WIN", "NULL", "REGRESS", "PARK
 LINK_KINDS = ("row", "kernel", "run")
 MAX_LENGTHS = {"env": 120, "why": 1000, "trace": 300, "commit": 80}
 MAX_LINKS = 20
-FIELDS = ("on", "env", "verdict", "why", "trace", "commit", "lever", "links")
+LABELS = {
+    "on": "date",
+    "env": "environment",
+    "verdict": "verdict",
+    "why": "why",
+    "trace": "trace directory",
+    "commit": "commit",
+    "lever": "lever",
+    "links": "rows, kernels, runs",
+}
+FIELDS = tuple(LABELS)
 NEEDED = {"env": "Name the machine and its state, for example B200, driver 570.", "why": "Say in one line why."}
 NOTHING = frozenset(
     {"", "-", "–", "—", "−", "n/a", "na", "n.a.", "none", "null", "nil", "?", "unknown", "tbd", "nan"}
@@ -63,6 +74,20 @@ def entry_hash(entry: dict[str, Any]) -> str:
 def identity(entry: dict[str, Any]) -> tuple[str, ...]:
     """What says which experiment an entry is about, apart from what it claims: date, environment, lever, traces."""
     return tuple(entry[name] for name in ("on", "env", "lever", "trace", "commit"))
+
+
+def entry_diff(old: dict[str, Any], new: dict[str, Any]) -> list[FieldChange]:
+    """The fields in which a correction differs from the prior claim, links by link."""
+    changes = []
+    for name, label in LABELS.items():
+        was, now = old[name], new[name]
+        if was != now:
+            lost, came = (
+                tuple(item for item in one if item not in other) if name == "links" else ()
+                for one, other in ((was, now), (now, was))
+            )
+            changes.append(FieldChange(name, label, was, now, lost, came))
+    return changes
 
 
 def split_links(text: str) -> list[str]:
