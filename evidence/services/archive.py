@@ -1,13 +1,12 @@
 """Archiving rows. Nothing is deleted; what is cited, or blocks, stays in view."""
 
-from django.utils import timezone
-
 from evidence.hooks import citations_of
 from evidence.models import EvidenceRow, Supersession
 from evidence.policies import require_curator
 from evidence.services.revisions import checked_reason, locked_row
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
+from v2kb.core.archiving import archive, restore
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.service import service
 
@@ -19,8 +18,6 @@ def archive_row(actor: Actor, code: str, *, reason: str) -> EvidenceRow:
     require_curator(actor)
     reason = checked_reason(reason)
     row = locked_row(code)
-    if row.archived_at:
-        raise Conflict("evidence.row_archived", f"{row.code} is archived already.", fix="Nothing is left to do.")
     if row.head.blocking:
         raise Refusal(
             "evidence.archive_blocking",
@@ -37,8 +34,7 @@ def archive_row(actor: Actor, code: str, *, reason: str) -> EvidenceRow:
         )
     if row.proposals.filter(state="open").exists():
         raise Conflict("evidence.proposals_open", f"{row.code} has open proposals.", fix="Decide those first.")
-    row.archived_at = timezone.now()
-    row.save(update_fields=["archived_at"])
+    archive(row, row.code, "evidence.row_archived")
     record(actor, "evidence.archive_row", row, f"{row.code} archived: {reason}"[:2000])
     return row
 
@@ -49,15 +45,12 @@ def restore_row(actor: Actor, code: str) -> EvidenceRow:
     evidence.not_archived, evidence.row_merged."""
     require_curator(actor)
     row = locked_row(code)
-    if not row.archived_at:
-        raise Conflict("evidence.not_archived", f"{row.code} is not archived.", fix="Nothing is left to do.")
     if edge := row.superseded_by.filter(kind=Supersession.Kind.MERGES).select_related("newer").first():
         raise Conflict(
             "evidence.row_merged",
             f"{row.code} was merged into {edge.newer.code}, which speaks in its place.",
             fix="Propose a new row for what should stand apart.",
         )
-    row.archived_at = None
-    row.save(update_fields=["archived_at"])
+    restore(row, row.code, "evidence.not_archived")
     record(actor, "evidence.restore_row", row, f"{row.code} restored")
     return row

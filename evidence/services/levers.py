@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 
 from django.db import IntegrityError, transaction
-from django.utils import timezone
 
 from evidence.families import lever_families
 from evidence.models import EvidenceChange, EvidenceRow, Lever, LeverAlias
 from evidence.policies import require_lever_editor
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
+from v2kb.core.archiving import archive, restore
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
 from v2kb.core.values import check_text
@@ -187,10 +187,7 @@ def archive_lever(actor: Actor, slug: str, *, reason: str) -> Lever:
             fix="Move those to another lever first.",
             facts={"rows": rows, "levers": children},
         )
-    if lever.archived_at:
-        raise Conflict("evidence.lever_archived", f"{lever.slug} is archived already.", fix="Nothing is left to do.")
-    lever.archived_at = timezone.now()
-    lever.save(update_fields=["archived_at"])
+    archive(lever, lever.slug, "evidence.lever_archived")
     record(actor, "evidence.archive_lever", lever, f"{lever.slug} archived: {reason.strip()[:1000]}")
     return lever
 
@@ -200,10 +197,7 @@ def restore_lever(actor: Actor, slug: str) -> Lever:
     """Put an archived lever back on the lists. Raises Conflict evidence.not_archived, evidence.lever_merged."""
     require_lever_editor(actor)
     lever = standing_lever(slug, lock=True)
-    if not lever.archived_at:
-        raise Conflict("evidence.not_archived", f"{lever.slug} is not archived.", fix="Nothing is left to do.")
-    lever.archived_at = None
-    lever.save(update_fields=["archived_at"])
+    restore(lever, lever.slug, "evidence.not_archived")
     record(actor, "evidence.restore_lever", lever, f"{lever.slug} restored")
     return lever
 

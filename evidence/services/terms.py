@@ -6,14 +6,13 @@ is added blocks in full: the rules know no milder reading of it (`rules.evidence
 
 from collections.abc import Iterable
 
-from django.utils import timezone
-
 from evidence.models import EvidenceChange, EvidenceRow, Term, TermAlias
 from evidence.policies import require_lever_editor
 from evidence.services.revisions import checked_reason
 from evidence.vocabulary import scope_aliases
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
+from v2kb.core.archiving import archive, restore
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
 from v2kb.core.values import check_text
@@ -98,10 +97,7 @@ def archive_term(actor: Actor, term_id: int, *, reason: str) -> Term:
     require_lever_editor(actor)
     term = _added(term_id)
     reason = checked_reason(reason)
-    if term.archived_at:
-        raise Conflict("evidence.term_archived", f"{term} is archived already.", fix="Nothing is left to do.")
-    term.archived_at = timezone.now()
-    term.save(update_fields=["archived_at"])
+    archive(term, str(term), "evidence.term_archived")
     record(actor, "evidence.archive_term", term, f"{term} archived: {reason}"[:2000])
     return term
 
@@ -111,10 +107,7 @@ def restore_term(actor: Actor, term_id: int) -> Term:
     """Put an archived term back on the lists. Raises Missing evidence.no_term, Conflict evidence.not_archived."""
     require_lever_editor(actor)
     term = _added(term_id)
-    if not term.archived_at:
-        raise Conflict("evidence.not_archived", f"{term} is not archived.", fix="Nothing is left to do.")
-    term.archived_at = None
-    term.save(update_fields=["archived_at"])
+    restore(term, str(term), "evidence.not_archived")
     record(actor, "evidence.restore_term", term, f"{term} restored")
     return term
 

@@ -3,13 +3,12 @@
 import datetime
 from dataclasses import dataclass, field
 
-from django.utils import timezone
-
 from references.hooks import tell_snapshot
 from references.models import Document, DocumentRevision, Family, Section, UpstreamKernel, UpstreamSnapshot
 from references.policies import require_import
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
+from v2kb.core.archiving import archive, restore
 from v2kb.core.errors import Conflict, Missing, Refusal
 from v2kb.core.service import service
 from v2kb.core.values import check_text
@@ -185,10 +184,7 @@ def archive_document(actor: Actor, *, slug: str, reason: str = "") -> Document:
     """Take a document off the lists; its revisions stay readable and cited. Raises Missing, Conflict."""
     require_import(actor)
     document = _locked(slug)
-    if document.archived_at:
-        raise Conflict("references.archived", f"{slug} is archived already.", fix="Nothing is left to do.")
-    document.archived_at = timezone.now()
-    document.save(update_fields=["archived_at"])
+    archive(document, slug, "references.archived")
     record(actor, "document.archived", document, reason.strip()[:1000] or f"{slug} archived")
     return document
 
@@ -198,10 +194,7 @@ def restore_document(actor: Actor, *, slug: str) -> Document:
     """Put an archived document back on the lists. Raises Missing, Conflict."""
     require_import(actor)
     document = _locked(slug)
-    if not document.archived_at:
-        raise Conflict("references.not_archived", f"{slug} is not archived.", fix="Nothing is left to do.")
-    document.archived_at = None
-    document.save(update_fields=["archived_at"])
+    restore(document, slug, "references.not_archived")
     record(actor, "document.restored", document, f"{slug} restored")
     return document
 

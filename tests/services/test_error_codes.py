@@ -15,6 +15,8 @@ STATUS = {"Refusal": 422, "Forbidden": 403, "Missing": 404, "Conflict": 409}
 # Callable -> place of the code among its arguments, for helpers that raise, or that lead to a refusal.
 HELPERS = {
     "refuse_problems": (0, 422),
+    "archive": (2, 409),
+    "restore": (2, 409),
     "move": (2, 409),
     "require_move": (2, 409),
     "find": (1, 404),
@@ -34,6 +36,7 @@ PASSED_ON = {
     ("evidence/services/decisions.py", "f'evidence.{reasons[0].code}'"),
     ("evidence/services/levers.py", "code"),
     ("v2kb/api/errors.py", "code"),
+    ("v2kb/core/archiving.py", "code"),
     ("v2kb/core/errors.py", "code"),
     ("v2kb/core/moves.py", "code"),
     ("v2kb/core/guards/errors.py", "found.group(1)"),
