@@ -10,9 +10,10 @@ from evidence.models import EvidenceRevision, EvidenceRow, ExperimentEntry, Leve
 from evidence.search import Query, hits_of, search_rows
 from evidence.services.facts import refresh_facts, row_documents, rows_with_other_facts
 from v2kb.core.registry import SEARCHES, follow
-from v2kb.core.search import INDEXED, Document, Hit, Indexed, Kind, find, hash_starts, index, of_word, shown
+from v2kb.core.search import INDEXED, Document, Hit, Indexed, Kind, find, hash_starts, index, shown
 from v2kb.core.values import whole_number
 from v2kb.rules.names import lever_key
+from v2kb.rules.search_expression import of_word
 from v2kb.rules.search_words import words
 
 MAX_HASHED = 50

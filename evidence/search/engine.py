@@ -12,9 +12,11 @@ from evidence.search.columns import Columns, columns
 from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, levers_called, options
 from evidence.search.meaning import EncoderAway, nearest
 from v2kb.core.errors import Refusal
-from v2kb.core.search import Expression, Kind, SearchIndex, any_of, expression_of, index, mend
+from v2kb.core.search import Kind, SearchIndex, index, mend
 from v2kb.rules.names import exact_hashes, lever_key
+from v2kb.rules.search_expression import Expression, any_of, expression_of
 from v2kb.rules.search_query import MAX_CHARS, QueryError, SearchQuery, least_words, parse_query
+from v2kb.rules.search_rank import RANKED_AT_MOST
 
 ENOUGH = 8
 """With so many rows that hold every word, nothing is guessed."""
@@ -199,11 +201,10 @@ class _Search:
             return scores
         ids = self.held.ids[places]
         in_title = np.isin(ids, self.backend.match(Kind.ROW, wanted, titles=True))
-        most = self.backend.ranked_at_most
-        newest = np.argsort(ids)[-most:]
+        newest = np.argsort(ids)[-RANKED_AT_MOST:]
         scores[newest] = self.backend.scores(Kind.ROW, wanted, ids[newest])
-        if len(places) > most:
-            self.ranked = most
+        if len(places) > RANKED_AT_MOST:
+            self.ranked = RANKED_AT_MOST
         return scores + in_title * IN_TITLE
 
     def _levers(self) -> None:
@@ -239,7 +240,7 @@ class _Search:
         if not len(places):
             return
         scores = held[places] * NEXT**2 + named[places] * NEXT
-        newest = np.argsort(self.held.ids[places])[-self.backend.ranked_at_most :]
+        newest = np.argsort(self.held.ids[places])[-RANKED_AT_MOST:]
         if (either := any_of(texts)) is not None:
             scores[newest] += self.backend.scores(Kind.ROW, either, self.held.ids[places[newest]])
         best = np.argsort(-scores, kind="stable")[:SOME_WORDS_LIMIT]

@@ -5,8 +5,9 @@ import pytest
 from django.db import connection
 
 from v2kb.core.models import SearchWord
-from v2kb.core.search import All, Document, Either, Kind, Phrase, Whole, index, put
+from v2kb.core.search import Document, Kind, index, put
 from v2kb.core.search.install import rebuild_full_text
+from v2kb.rules.search_expression import All, Either, Phrase, Whole
 
 pytestmark = pytest.mark.django_db
 

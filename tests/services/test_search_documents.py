@@ -6,7 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from v2kb.core.search import All, Document, Either, Kind, Phrase, Whole, any_of, drop, expression_of, find, index, put
+from v2kb.core.search import Document, Kind, drop, find, index, put
+from v2kb.rules.search_expression import All, Either, Phrase, Whole, any_of, expression_of
 from v2kb.rules.search_query import QueryError, parse_query
 from v2kb.rules.search_words import document_words
 

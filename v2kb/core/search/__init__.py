@@ -1,36 +1,27 @@
 """One search interface over all kinds of things, with two backends: SQLite's FTS5 and PostgreSQL's tsvector.
 
 Apps put their things in (`Indexed`), and ask `find` for ranked hits with why, or `index()` for the ids that match an
-expression. Both backends store the same words and give the same hits; the order may differ within a tier.
+expression. Both backends store the same words, give the same hits and rank them alike (`v2kb.rules.search_rank`).
 """
 
 from v2kb.core.search.backends import SearchIndex, index
 from v2kb.core.search.entries import Document, Kind, drop, put
-from v2kb.core.search.expression import All, Either, Expression, Phrase, Whole, any_of, expression_of, of_word
 from v2kb.core.search.finder import Hit, find, hash_starts, shown, why_found
 from v2kb.core.search.mending import mend
 from v2kb.core.search.upkeep import INDEXED, Indexed
 
 __all__ = [
     "INDEXED",
-    "All",
     "Document",
-    "Either",
-    "Expression",
     "Hit",
     "Indexed",
     "Kind",
-    "Phrase",
     "SearchIndex",
-    "Whole",
-    "any_of",
     "drop",
-    "expression_of",
     "find",
     "hash_starts",
     "index",
     "mend",
-    "of_word",
     "put",
     "shown",
     "why_found",

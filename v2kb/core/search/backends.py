@@ -7,10 +7,11 @@ import numpy as np
 from django.db import connections
 from rapidfuzz.distance import DamerauLevenshtein
 
+from v2kb.core.models.search import SearchEntry
 from v2kb.core.search.entries import Kind
-from v2kb.core.search.expression import All, Either, Expression, Phrase, Whole
+from v2kb.rules.search_expression import All, Either, Expression, Phrase, Whole
+from v2kb.rules.search_rank import fit
 
-TITLE_WEIGHT, WHOLE_WEIGHT, BODY_WEIGHT = 5.0, 3.0, 1.0
 WORD_CANDIDATES = 100
 WORD_SIMILARITY = 0.18
 """A swap in the middle of a word of five letters leaves two of ten trigrams."""
@@ -21,9 +22,6 @@ TWO_EDITS_CHARS = 10
 
 class SearchIndex(ABC):
     """The full-text index of one database, for one search: it remembers what matched, since guesses ask again."""
-
-    ranked_at_most: int
-    """Ranking reads the text of every candidate, so that a word of nearly every entry ranks its newest entries only."""
 
     def __init__(self, using: str) -> None:
         self.using = using
@@ -44,12 +42,17 @@ class SearchIndex(ABC):
     @abstractmethod
     def _match(self, kind: Kind, wanted: Expression, unwanted: Expression | None, titles: bool) -> np.ndarray: ...
 
-    @abstractmethod
     def scores(self, kind: Kind, wanted: Expression, ids: np.ndarray) -> np.ndarray:
-        """The scores (float, more is better, shape (n,)) of some matches, whose `ids` ascend.
+        """The scores (float, more is better, shape (n,)) of some matches; nought for what has no entry.
 
-        For at most `ranked_at_most` of them: give the newest.
+        Reads the words of each: give at most `search_rank.RANKED_AT_MOST`, the newest.
         """
+        entries = SearchEntry.objects.using(self.using).filter(pk__in=(ids + kind.entry_id(0)).tolist())
+        found = {
+            pk - kind.entry_id(0): fit(wanted, title, body, whole)
+            for pk, title, body, whole in entries.values_list("pk", "title", "body", "whole")
+        }
+        return np.array([found.get(pk, 0.0) for pk in ids.tolist()])
 
     @abstractmethod
     def _similar(self, word: str) -> list[str]:
@@ -76,9 +79,7 @@ def trigrams(word: str) -> list[str]:
 
 
 class SqliteIndex(SearchIndex):
-    """FTS5 over the entries, ranked by bm25; trigrams through FTS5's trigram tokeniser."""
-
-    ranked_at_most = 2000
+    """FTS5 over the entries; trigrams through FTS5's trigram tokeniser."""
 
     def _match(self, kind, wanted, unwanted, titles):
         table = "core_search_title_fts" if titles else "core_search_fts"
@@ -89,18 +90,6 @@ class SqliteIndex(SearchIndex):
         sql = f"SELECT group_concat(rowid - %s) FROM {table} WHERE {table} MATCH %s AND rowid BETWEEN %s AND %s"
         found = self._rows(sql, [first, asked, first, last])[0][0]
         return np.fromstring(found or "", dtype=np.int64, sep=",")
-
-    def scores(self, kind, wanted, ids):
-        if not len(ids):
-            return np.zeros(0)
-        first = kind.entry_id(0)
-        sql = (
-            f"SELECT rowid - %s, -bm25(core_search_fts, {TITLE_WEIGHT}, {BODY_WEIGHT}, {WHOLE_WEIGHT})"
-            " FROM core_search_fts WHERE core_search_fts MATCH %s AND rowid BETWEEN %s AND %s"
-        )
-        ends = [kind.entry_id(int(ids[0])), kind.entry_id(int(ids[-1]))]
-        found = np.array(self._rows(sql, [first, self.render(wanted), *ends]), float).reshape(-1, 2)
-        return _aligned(ids, found[:, 0].astype(np.int64), found[:, 1])
 
     def _similar(self, word):
         asked = " OR ".join(f'"{trigram}"' for trigram in trigrams(word))
@@ -130,24 +119,12 @@ class PostgresIndex(SearchIndex):
     vector: wholes as `=cpasync`, neighbours as `+cp.async`, and those of the title again as `^cp` and `^+cp.async`.
     """
 
-    ranked_at_most = 500
-
     def _match(self, kind, wanted, unwanted, titles):
         asked = self.render(wanted, titles)
         if unwanted is not None:
             asked = f"({asked}) & !({self.render(unwanted)})"
         found = self._rows("SELECT v2kb_search(%s::tsquery, %s, %s)", [asked, *kind.ids])[0][0]
         return np.sort(np.frombuffer(found or b"", dtype=">i8").astype(np.int64) - kind.entry_id(0))
-
-    def scores(self, kind, wanted, ids):
-        sql = (
-            "SELECT id - %s, ts_rank_cd('{0.2, 0.2, 0.6, 1.0}', lexemes, %s::tsquery) FROM core_searchentry"
-            " WHERE id = ANY(%s::bigint[])"
-        )
-        entries = "{" + ",".join(map(str, (ids + kind.entry_id(0)).tolist())) + "}"
-        rows = self._rows(sql, [kind.entry_id(0), self.render_for_rank(wanted), entries])
-        found = np.array(rows, float).reshape(-1, 2)
-        return _aligned(ids, found[:, 0].astype(np.int64), found[:, 1])
 
     def _similar(self, word):
         self._rows("SELECT set_limit(%s)", [WORD_SIMILARITY])
@@ -178,20 +155,6 @@ class PostgresIndex(SearchIndex):
             case Either(parts):
                 return " | ".join(f"({self.render(part, titles)})" for part in parts)
 
-    def render_for_rank(self, wanted: Expression) -> str:
-        """The tsquery that ranks: of atoms and wholes, which have places and weights."""
-        match wanted:
-            case Phrase((atom,), prefix):
-                return _lexeme(atom, prefix)
-            case Phrase(atoms, prefix):
-                return _neighbours(atoms, prefix)
-            case Whole(token, prefix):
-                return _lexeme(f"={token}", prefix)
-            case All(parts):
-                return " & ".join(f"({self.render_for_rank(part)})" for part in parts)
-            case Either(parts):
-                return " | ".join(f"({self.render_for_rank(part)})" for part in parts)
-
 
 def _lexeme(word: str, prefix: bool) -> str:
     return f"'{word}':*" if prefix else f"'{word}'"
@@ -199,16 +162,6 @@ def _lexeme(word: str, prefix: bool) -> str:
 
 def _neighbours(atoms: tuple[str, ...], prefix: bool) -> str:
     return " <-> ".join([*(f"'{atom}'" for atom in atoms[:-1]), _lexeme(atoms[-1], prefix)])
-
-
-def _aligned(ids: np.ndarray, found: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """The scores of what was found, in the order of `ids`; nought for what was not."""
-    order = np.argsort(found)
-    places = np.searchsorted(found, ids, sorter=order).clip(max=max(len(found) - 1, 0))
-    if not len(found):
-        return np.zeros(len(ids))
-    at = order[places]
-    return np.where(found[at] == ids, scores[at], 0.0)
 
 
 def index(using: str = "default") -> SearchIndex:

@@ -10,11 +10,12 @@ import numpy as np
 from v2kb.core.models.search import SearchEntry
 from v2kb.core.search.backends import SearchIndex, index
 from v2kb.core.search.entries import Kind
-from v2kb.core.search.expression import Expression, any_of, expression_of
 from v2kb.core.search.mending import mend
 from v2kb.rules.names import exact_hashes
+from v2kb.rules.search_expression import Expression, any_of, expression_of
 from v2kb.rules.search_marks import cut, marks, snippet
 from v2kb.rules.search_query import SearchQuery, Text, least_words, parse_query
+from v2kb.rules.search_rank import RANKED_AT_MOST
 from v2kb.rules.search_words import Word, words
 
 ENOUGH = 8
@@ -101,7 +102,7 @@ def _every_word(backend: SearchIndex, kind: Kind, texts: Sequence[Text], query: 
 
 def _scores(backend: SearchIndex, kind: Kind, wanted: Expression, ids: np.ndarray) -> dict[int, float]:
     """Id -> score of the newest of these ids that are ranked."""
-    newest = ids[-backend.ranked_at_most :]
+    newest = ids[-RANKED_AT_MOST:]
     return dict(zip(newest.tolist(), backend.scores(kind, wanted, newest).tolist(), strict=True))
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from v2kb.core.search.backends import SearchIndex
 from v2kb.core.search.entries import Kind
-from v2kb.core.search.expression import any_of, expression_of, of_word
+from v2kb.rules.search_expression import any_of, expression_of, of_word
 from v2kb.rules.search_query import Text
 from v2kb.rules.search_words import Word, words
 
