@@ -9,6 +9,7 @@ from django.http import QueryDict
 
 from kernels.editor.forms import replace_at
 from kernels.editor.places import label_of
+from v2kb.core.values import whole_number
 from v2kb.rules.three_way import ABSENT, Conflict, merge
 
 CHOICE = "choose:"
@@ -94,6 +95,4 @@ def apply_choices(document: dict[str, Any], posted: QueryDict) -> None:
 
 def _numbers(path: str) -> list[tuple[int, str]]:
     """An order in which a later row comes after an earlier one, so that taking rows away leaves the others' numbers."""
-    return [
-        (int(part), "") if part.isdigit() else (-1, part) for part in path.replace("[", ".").replace("]", "").split(".")
-    ]
+    return [(whole_number(part, default=-1), part) for part in path.replace("[", ".").replace("]", "").split(".")]

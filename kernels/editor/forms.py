@@ -144,7 +144,7 @@ def _acknowledged(row: Mapping[str, str]) -> dict[str, str]:
     return {**row, "revision": revision if revision and code == row["code"] else "HEAD"}
 
 
-_STEP = re.compile(r"([^.\[\]]+)|\[(\d+)\]")
+_STEP = re.compile(r"([^.\[\]]+)|\[([0-9]{1,4})\]")
 
 
 def replace_at(document: Any, path: str, value: Any) -> bool:

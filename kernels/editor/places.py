@@ -53,6 +53,16 @@ def label_of(path: str) -> str:
     return f"{label}, {label_of(parent)}" if "[" in parent else label
 
 
+def field_label(path: str) -> str:
+    """The field alone in the words of its form: wiring.tasks[0].wrapper_inputs -> "Wrapper new_input calls"."""
+    return label_of(_INDEX.sub("", path))
+
+
+def row_of_path(path: str) -> str:
+    """The innermost row that a path of the document lies in, or ""."""
+    return path[: path.rfind("]") + 1]
+
+
 def field_url(code: str, path: str, document: Mapping[str, Any]) -> str:
     """The address of the field at `path` in the editor of the spec `code`; a choice has a page of its own."""
     found = re.match(r"choices\[(\d+)\]\.?(.*)", path)

@@ -67,8 +67,8 @@ def design_of(written: Mapping[str, Any]) -> dict[str, Any]:
     reader = _Reader(view)
     read = [reader.section(section) for slug, section in BY_SLUG.items() if slug != "choices"]
     amended = [
-        Value(label_of(path), _text(_at(view.doc, path)), _text(_at(view.written, path)), by)
-        for path, by in view.amended.items()
+        Value(label_of(path), _text(_at(view.doc, path)), _text(_at(view.written, path)), setting.by)
+        for path, setting in view.amended.items()
     ]
     return {"sections": [s for s in read if s.fields or s.tables], "amended": amended, "stands": view.doc}
 
@@ -117,7 +117,8 @@ class _Reader:
 
     def _value(self, wanted: Input, source: Mapping[str, Any], path: str) -> Value:
         place = f"{path}{wanted.name}"
-        by = self.view.amended.get(place, "")
+        setting = self.view.amended.get(place)
+        by = setting.by if setting else ""
         written = _text(_at(self.view.written, place)) if by else ""
         return Value(wanted.label, _text(at(source, wanted.name)), written, by)
 

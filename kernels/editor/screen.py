@@ -14,12 +14,13 @@ from kernels.editor.citations import citation_target
 from kernels.editor.forms import complete, read_choice, read_section
 from kernels.editor.fresh import Filled, without_fresh_rows
 from kernels.editor.layout import BY_SLUG, GROUPS, anchor_of, audit_to_begin_with
-from kernels.editor.places import field_url, form_path, section_of_path
+from kernels.editor.places import field_label, field_url, form_path, label_of, row_of_path, section_of_path
 from kernels.models import Anchor, Op, Spec
 from kernels.selectors.checks import checks_document, report_of
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.pictures import DRAWN, pictures_of
 from kernels.services.specs import pin_citations
+from v2kb.rules.amendments import Setting
 from v2kb.rules.rule_registry import MISSING_INPUT, WAIVED
 from v2kb.rules.spec_words import ROLES
 
@@ -31,9 +32,10 @@ SEVERITIES = (
     ("missing", "Missing"),
     ("warning", "Warnings"),
     ("info", "Notes"),
+    ("amended", "Amended"),
     ("waived", "Waived"),
 )
-QUIET = ("info", "waived")
+QUIET = ("info", "amended", "waived")
 _OF = {"E": "error", "W": "warning", "I": "info"}
 
 
@@ -97,13 +99,22 @@ def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> d
     """What the rules, and with `gate` the gate too, say of a draft: for the panel, the sections and the pictures."""
     filled = Filled(document) if page.slug == FINISH else without_fresh_rows(document)
     pinned = pin_citations(filled.document)
-    checks = checks_document(report_of(pinned, spec))
-    findings = [_placed(finding, filled, spec, page, document) for finding in checks["findings"]]
+    report = report_of(pinned, spec)
+    checks = checks_document(report)
+    place = _Placing(spec, page, document, filled)
+    findings = [place.finding(finding) for finding in checks["findings"]]
+    findings += [place.amended(path, setting) for path, setting in report.amended.items()]
     context: dict[str, Any] = {
         "checks": checks["summary"],
         "findings": findings,
         "severities": [
-            {"slug": slug, "title": title, "findings": found}
+            {
+                "slug": slug,
+                "title": title,
+                "count": len(found),
+                "folded": slug in QUIET,
+                "rows": _by_row(found) if slug == "missing" else [{"title": "", "findings": found}],
+            }
             for slug, title in SEVERITIES
             if (found := [finding for finding in findings if finding["level"] == slug])
         ],
@@ -119,18 +130,55 @@ def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> d
     return context
 
 
-def _placed(
-    finding: dict[str, Any], filled: Filled, spec: Spec, page: Page, document: dict[str, Any]
-) -> dict[str, Any]:
-    """A finding with its level, its place in the form, and where that is."""
-    path = filled.place(finding["path"])
-    place = form_path(path, document)
-    level = "missing" if finding["kind"] == MISSING_INPUT else _OF[finding["severity"]]
-    if finding["state"] == WAIVED:
-        level = "waived"
-    here = place.removeprefix(page.cells(document).prefix)
-    url = field_url(spec.code, path, document)
-    return {**finding, "path": path, "place": place, "level": level, "url": url, "anchor": anchor_of(here)}
+@dataclass(frozen=True)
+class _Placing:
+    """Puts what is said of a draft at its place in the form; `filled` is the draft that the rules saw."""
+
+    spec: Spec
+    page: Page
+    document: dict[str, Any]
+    filled: Filled
+
+    def finding(self, finding: Mapping[str, Any]) -> dict[str, Any]:
+        """A finding with its level and its place."""
+        level = "missing" if finding["kind"] == MISSING_INPUT else _OF[finding["severity"]]
+        return {**finding, "level": "waived" if finding["state"] == WAIVED else level, **self._at(finding["path"])}
+
+    def amended(self, path: str, setting: Setting) -> dict[str, Any]:
+        """What an amendment sets a field to, at that field, with the way to the amendment."""
+        said = f"sets this to {setting.value}" if setting.value else "empties this"
+        link = field_url(self.spec.code, self.filled.place(setting.path), self.document)
+        return {
+            "rule": "",
+            "level": "amended",
+            "label": label_of(path),
+            "message": f"{setting.by} {said}, which the rules read.",
+            "link": link,
+            **self._at(path),
+        }
+
+    def _at(self, path: str) -> dict[str, Any]:
+        path = self.filled.place(path)
+        place = form_path(path, self.document)
+        here = place.removeprefix(self.page.cells(self.document).prefix)
+        url = field_url(self.spec.code, path, self.document)
+        return {"path": path, "place": place, "url": url, "anchor": anchor_of(here)}
+
+
+def _by_row(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The findings with those of one row together, under the row's name where it has several."""
+    rows: dict[str, list[Mapping[str, Any]]] = {}
+    for finding in findings:
+        row = row_of_path(finding["path"])
+        rows.setdefault(row or finding["path"], []).append(finding)
+    return [
+        {
+            "title": label_of(row) if len(found) > 1 else "",
+            "anchor": anchor_of(row),
+            "findings": [{**finding, "label": field_label(finding["path"])} for finding in found],
+        }
+        for row, found in rows.items()
+    ]
 
 
 def _groups(spec: Spec, page: Page, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

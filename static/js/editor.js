@@ -185,14 +185,14 @@
   function swap(reply, action = "") {
     const active = document.activeElement;
     const held = { id: active?.id, value: active?.value, start: active?.selectionStart, end: active?.selectionEnd };
-    const open = [...document.querySelectorAll("#editor details[open][id]")].map((fold) => fold.id);
+    const folds = [...document.querySelectorAll("#editor details[open][id], #checks details[id]")].map((fold) => [fold.id, fold.open]);
     for (const id of ["messages", "editor", "checks", "gate", "sections", "picture"]) {
       const fresh = reply.getElementById(id);
       const old = document.getElementById(id);
       if (fresh && old && !(id === "picture" && reply.getElementById("editor"))) old.replaceWith(document.importNode(fresh, true));
     }
+    for (const [id, open] of folds) document.getElementById(id)?.toggleAttribute("open", open);
     if (reply.getElementById("editor")) {
-      for (const id of open) document.getElementById(id)?.setAttribute("open", "");
       if (!goToRow(action)) restore(held);
     }
     markScrollers();
@@ -236,7 +236,11 @@
       const words = document.createElement("p");
       words.className = "field-error";
       words.dataset.level = item.dataset.level;
-      words.textContent = `${item.querySelector(".code-id").textContent}: ${item.querySelector("[data-said]").textContent}`;
+      words.append(document.createElement("span"));
+      const rule = item.querySelector(".code-id");
+      const said = item.querySelector("[data-said]").textContent;
+      words.firstChild.append(rule ? `${rule.textContent}: ${said}` : said);
+      for (const more of item.querySelectorAll(item.dataset.level === "missing" ? "[data-fix]" : "[data-link]")) words.firstChild.append(" ", more.cloneNode(true));
       document.getElementById(`${id}-say`).append(words);
       const blocks = item.dataset.level === "error" || item.dataset.level === "missing";
       const field = document.getElementById(id);

@@ -92,7 +92,7 @@ def test_r12_a_warning_only_warns():
 def test_r12_a_formula_without_a_value_breaks_too():
     doc = claiming("8", "9", changed(RING, smem__regions__1__alignment="8192/STAGES"))
     (finding,) = found(doc, "R12")
-    assert "8192/STAGES has no value" in finding.message
+    assert 'align (B) "8192/STAGES" has no value' in finding.message
 
 
 @pytest.mark.parametrize("field", ["symbol", "low", "high"])

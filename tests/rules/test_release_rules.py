@@ -8,6 +8,7 @@ from tests.rules.barrier_tables import linear_spec
 from tests.rules.spec_checks import changed, found
 from tests.rules.spec_examples import canonical, grouped_gemm_spec
 from tests.rules.steps import at_most
+from v2kb.rules.amendments import Setting
 from v2kb.rules.release_rules import never_fired
 from v2kb.rules.spec_rules import role_matrix, spec_report
 from v2kb.rules.spec_view import SpecView
@@ -309,6 +310,6 @@ def test_an_appendix_amends_the_owner_of_page_release():
     (finding,) = found(doc, "R35")
     assert (finding.severity, finding.facts["alternative"], finding.facts["iterations"]) == ("W", True, [2, 6])
     view = SpecView(doc)
-    assert view.amended["roles.release.owners"] == "Q3"
+    assert view.amended["roles.release.owners"] == Setting("Q3", "launcher", "amendments[0].fields[0]")
     assert view.written["roles"]["release"]["owners"] == ["launcher", "storer"]
     assert view.doc["roles"]["release"]["owners"] == ["launcher"]

@@ -483,7 +483,7 @@ def test_an_input_that_two_rules_lack_blocks_when_one_of_them_would():
     [
         ({"engine__tiles_per_task": ""}, "engine: tiles per task is not given."),
         ({"wiring__tasks__1__register_split": ""}, "W2: register split is not given."),
-        ({"smem__regions__8__slices__0__offset_bytes": ""}, "smem regions, row 9 slices, row 1: offset bytes is not"),
+        ({"smem__regions__8__slices__0__offset_bytes": ""}, "smem regions, row 9 slices, row 1: offset (B) is not"),
     ],
 )
 def test_an_empty_number_says_which_one(change, message):

@@ -4,7 +4,7 @@ import pytest
 
 from tests.rules.spec_checks import changed
 from tests.rules.spec_examples import grouped_gemm_spec
-from v2kb.rules.amendments import amendments_behind
+from v2kb.rules.amendments import Setting, amendments_behind
 from v2kb.rules.canonical import canonical_json
 from v2kb.rules.spec_rules import findings_as_document, spec_report
 from v2kb.rules.waivers import Waiver, read_waiver, waive
@@ -153,5 +153,7 @@ def test_an_amendment_can_clear_a_finding():
     ],
 )
 def test_which_amendments_stand_behind_a_finding(path, inputs, behind):
-    changed_fields = {"roles.release.owners": "A1", "sems.rows[3].reinit_owner": "A2"}
+    changed_fields = {
+        "roles.release.owners": Setting("A1", "", ""), "sems.rows[3].reinit_owner": Setting("A2", "", "")
+    }  # fmt: skip
     assert amendments_behind(path, inputs, changed_fields) == behind

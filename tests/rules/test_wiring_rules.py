@@ -40,11 +40,22 @@ def test_who_needs_a_wiring_table(family, envelope, asked):
     assert [f.path for f in found(doc, "R46", "missing_input", ops=ops)] == (["wiring.tasks"] if asked else [])
 
 
-@pytest.mark.parametrize(("cell", "rule"), [("id", "R46"), ("register_split", "R50"), ("descriptor_rank", "R52")])
-def test_a_missing_number_names_the_task(cell, rule):
+@pytest.mark.parametrize(
+    ("cell", "rule", "words"),
+    [
+        ("id", "R46", "id"),
+        ("register_split", "R50", "register split"),
+        ("wrapper_inputs", "R50", "wrapper new_input calls"),
+        ("descriptor_rank", "R52", "descriptor rank"),
+    ],
+)
+def test_a_missing_number_names_the_task_and_the_field_and_says_what_to_write(cell, rule, words):
     (finding,) = found(wired(task=1, **{cell: ""}), rule, "missing_input")
-    assert finding.message == f"W2: {cell.replace('_', ' ')} is not given."
-    assert found(wired(task=1, **{cell: "1 +"}), rule, "missing_input")[0].message.startswith("1 + has no value")
+    assert finding.message == f"W2: {words} is not given."
+    assert finding.fix.startswith(("Write ", "Count "))
+    assert finding.fix != "Write a number or a formula."
+    (finding,) = found(wired(task=1, **{cell: "2,1"}), rule, "missing_input")
+    assert finding.message.startswith(f'wiring tasks, row 2: {words} "2,1" has no value: ')
 
 
 def test_a_missing_answer_says_what_can_be_chosen():

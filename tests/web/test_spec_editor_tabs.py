@@ -116,6 +116,7 @@ def test_choices_that_cannot_be_read_change_nothing():
     document = {"a": "1", "rows": [{"b": "1"}, {"b": "2"}]}
     posted = QueryDict(mutable=True)
     posted.update({"choose:a": "{", "choose:nowhere": '"x"', "choose:rows[0]": "null", "choose:rows[1].b": '"3"'})
+    posted.update({"choose:\N{SUPERSCRIPT TWO}": "1", f"choose:rows[{'9' * 5000}]": "1"})
     apply_choices(document, posted)
     assert document == {"a": "1", "rows": [{"b": "3"}]}
 

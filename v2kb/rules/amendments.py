@@ -7,6 +7,7 @@ the page shows both.
 import copy
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from v2kb.rules.document_shape import Problems, add_problem
@@ -16,14 +17,23 @@ _STEP = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[([0-9]{1,3})\])?")
 _TRUE, _FALSE = ("yes", "true"), ("no", "false")
 
 
-def amended(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], Problems]:
-    """Return (document as amended, field -> id of the amendment that set it, problems).
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What an amendment makes of a field: its id (`by`), the value, and where it says so (`path`)."""
+
+    by: str
+    value: str
+    path: str
+
+
+def amended(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Setting], Problems]:
+    """Return (document as amended, field -> what set it, problems).
 
     `document` is canonical and stays as it is. A later amendment of a field wins. A field that the document doesn't
     have, or a value that the field can't take, is a problem at the amendment's own path, and changes nothing.
     """
     problems: Problems = []
-    changed: dict[str, str] = {}
+    changed: dict[str, Setting] = {}
     result = document
     for number, amendment in enumerate(document["amendments"]):
         for index, entry in enumerate(amendment["fields"]):
@@ -43,18 +53,19 @@ def amended(document: dict[str, Any]) -> tuple[dict[str, Any], dict[str, str], P
                 add_problem(problems, f"{path}.value", f"{entry['field']}: {found[0].message}", found[0].fix)
                 continue
             result = {**result, part: read}
-            changed[entry["field"]] = amendment["id"] or f"amendment {number + 1}"
+            by = amendment["id"] or f"amendment {number + 1}"
+            changed[entry["field"]] = Setting(by, entry["value"], path)
     return result, changed, problems
 
 
-def amendments_behind(path: str, inputs: Iterable[str], changed: Mapping[str, str]) -> tuple[str, ...]:
+def amendments_behind(path: str, inputs: Iterable[str], changed: Mapping[str, Setting]) -> tuple[str, ...]:
     """Return the ids of the amendments that set what a rule read for its finding at `path`: the field there, one above
     or below it, or one of the rule's `inputs` that isn't a cell of some row. `changed` is that of `amended`.
     """
     single = [one for name in inputs if "[]" not in (one := _in_row(name, path))]
     behind = [
-        name
-        for field, name in changed.items()
+        setting.by
+        for field, setting in changed.items()
         if _holds(field, path) or _holds(path, field) or any(_holds(one, field) for one in single)
     ]
     return tuple(dict.fromkeys(behind))

@@ -4,10 +4,10 @@ pictures.
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from v2kb.rules.amendments import amendments_behind
+from v2kb.rules.amendments import Setting, amendments_behind
 from v2kb.rules.barrier_pictures import barrier_ledger as draw_ledger
 from v2kb.rules.barrier_pictures import semaphore_map as draw_semaphores
 from v2kb.rules.canonical import content_hash
@@ -81,6 +81,7 @@ _ALL = (
 )
 _CLAIMS = claim_rule({rule.id: rule for rule in _ALL})
 RULES: dict[str, Rule] = {rule.id: rule for rule in sorted((*_ALL, _CLAIMS), key=lambda rule: rule.id)}
+_ROW = re.compile(r"[0-9]{1,4}")
 _SECTIONS = tuple(empty_spec())
 _FIELDS = tuple(
     dict.fromkeys(
@@ -95,7 +96,8 @@ _FIELDS = tuple(
 class SpecReport:
     """What all rules say of one spec: findings, and the state of each rule by id.
 
-    `ended_waivers` meet no finding any more, `refused_waivers` have no effect, each with the reason.
+    `ended_waivers` meet no finding any more, `refused_waivers` have no effect, each with the reason. `amended` maps a
+    field to the amendment that set it.
     """
 
     findings: tuple[Finding, ...]
@@ -103,6 +105,7 @@ class SpecReport:
     totals: Mapping[str, int | None]
     ended_waivers: tuple[Waiver, ...] = ()
     refused_waivers: tuple[tuple[Waiver, Problem], ...] = ()
+    amended: Mapping[str, Setting] = field(default_factory=dict)
 
     @property
     def open_findings(self) -> tuple[Finding, ...]:
@@ -157,7 +160,7 @@ def spec_report(
     covered = {finding.rule for finding in waived.findings if finding.state == WAIVED}
     states = {rule: reporter.state for rule, reporter in reporters.items()}
     states |= {rule: state_of(f for f in waived.findings if rule in (f.rule, *f.also)) for rule in covered}
-    return SpecReport(waived.findings, states, totals(view), waived.ended, waived.refused)
+    return SpecReport(waived.findings, states, totals(view), waived.ended, waived.refused, view.amended)
 
 
 def check_spec(
@@ -253,7 +256,8 @@ def _order(finding: Finding) -> tuple[Any, ...]:
     parts: list[tuple[int, str]] = []
     for position, part in enumerate(re.findall(r"[^.\[\]]+", finding.path)):
         known = _SECTIONS if position == 0 else _FIELDS
-        rank = int(part) if part.isdigit() else known.index(part) if part in known else len(known)
+        is_row = _ROW.fullmatch(part)
+        rank = int(part) if is_row else known.index(part) if part in known else len(known)
         parts.append((rank, part))
     return SEVERITIES.index(finding.severity), parts, finding.rule
 

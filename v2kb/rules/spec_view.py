@@ -14,6 +14,7 @@ from typing import Any
 from v2kb.rules.amendments import amended
 from v2kb.rules.channels import edges_of_channels
 from v2kb.rules.expressions import MAX_SYMBOLS, ExpressionError, SymbolTable, evaluate_whole
+from v2kb.rules.field_words import spoken
 from v2kb.rules.problem import Problem
 from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry, Plan, PlanError, Region, plan
 from v2kb.rules.spec_document import normalise
@@ -59,19 +60,12 @@ class Row:
         return named or f"Row {int(self.path.rpartition('[')[2].rstrip(']')) + 1}"
 
 
-def spoken(path: str) -> str:
-    """A path of the document in words: "wiring tasks, row 1: register split"."""
-    place, _, name = path.rpartition(".")
-    rows = re.sub(r"\[([0-9]+)\]", lambda found: f", row {int(found[1]) + 1}", place.replace(".", " "))
-    words = name.replace("_", " ")
-    return f"{rows}: {words}".replace("_", " ") if place else words
-
-
 class SpecView:
     """The evaluated form of one spec document.
 
     `ops` maps an op's slug to its contract: fixed axes on which the spec's ops agree can be used as symbols.
-    `doc` is the design that stands, with its amendments; `amended` maps each field that one of them set to its id.
+    `doc` is the design that stands, with its amendments; `amended` maps each field that one of them set to
+    what set it.
     `symbols` given here win over the document's, so that a claim can be tried at other values. PAGE and PAGES follow
     `geometry`.
     """
@@ -114,7 +108,7 @@ class SpecView:
         try:
             return evaluate_whole(text, self.symbols, local)
         except ExpressionError as error:
-            return Missing(path, f"{text} has no value: {error.message}", error.fix)
+            return Missing(path, f'{spoken(path)} "{text}" has no value: {error.message}', error.fix)
 
     def row(
         self, path: str, source: Mapping[str, Any], fields: Sequence[str], cells: Mapping[str, str] | None = None

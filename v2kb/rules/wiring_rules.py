@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from v2kb.rules.field_words import field_words
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
 
@@ -39,6 +40,13 @@ JIT, LIBRARY = "A", "B"
 _FIXES = {
     "tree": "Name it, such as mpk or upstream: ids differ per tree.",
     "indexed_by": "Choose task_offset or nothing.",
+    "id": "Write its number in the runtime's enum, such as 356.",
+    "inputs": f"Count the tensors that it reads, at most {MAX_INPUTS}.",
+    "outputs": f"Count the tensors that it writes, at most {MAX_OUTPUTS}.",
+    "register_split": "Write after how many tensors the registration splits: as many as the inputs.",
+    "wrapper_inputs": "Write how many tensors the wrapper adds: inputs and outputs together.",
+    "descriptor_rank": "Write the rank of the TMA descriptor, 1 to 5.",
+    "instruction_dimensions": "Write the dimensions of the copy instruction, 1 to 5: they must match the rank.",
 }
 
 
@@ -74,8 +82,8 @@ def _rows(view: SpecView, report: Reporter) -> list[Asked]:
 def _answer(report: Reporter, row: Asked, name: str, what: str) -> str:
     """The answer in a cell of the row; "" after reporting that it is missing."""
     if not row.source[name]:
-        fix = _FIXES.get(name, "Answer yes or no.")
-        report.missing(Missing(f"{row.path}.{name}", f"{row.name}: {what} is not stated.", fix))
+        fix, path = _FIXES.get(name, "Answer yes or no."), f"{row.path}.{name}"
+        report.missing(Missing(path, f"{row.name}: {field_words(path)} is not stated, {what}.", fix))
     return row.source[name]
 
 
@@ -83,8 +91,10 @@ def _numbers(view: SpecView, report: Reporter, row: Asked, *names: str) -> tuple
     values = view.row(row.path, row.source, names).values
     absent = {name: value for name, value in values.items() if isinstance(value, Missing)}
     for name, value in absent.items():
-        said = f"{row.name}: {name.replace('_', ' ')} is not given."
-        report.missing(replace(value, message=said) if value.is_empty else value)
+        if value.is_empty:
+            said = f"{row.name}: {field_words(value.path)} is not given."
+            value = replace(value, message=said, fix=_FIXES[name])
+        report.missing(value)
     return None if absent else tuple(values[name] for name in names)
 
 
@@ -113,7 +123,7 @@ def r46(view: SpecView, report: Reporter, context: Context) -> None:
     for row in _rows(view, report):
         tree = _answer(report, row, "tree", "the tree that its id belongs to")
         if not row.source["enum"]:
-            report.missing(Missing(f"{row.path}.enum", f"{row.name} has no enum.", "Name it as in TASK_OP_V2."))
+            report.missing(Missing(f"{row.path}.enum", f"{row.name}: enum is not given.", "Name it as in TASK_OP_V2."))
         if _answer(report, row, "literal_elsewhere", "whether its id is written as a number elsewhere") == "yes":
             report.add(
                 f"{row.path}.literal_elsewhere",
@@ -300,8 +310,14 @@ def _graph_tuple(report: Reporter, row: Asked) -> tuple[int, int] | None:
     found = _TUPLE.fullmatch(written)
     if found:
         return int(found.group(1)), int(found.group(2))
-    message = f"{row.name}: {written} is no pair of counts." if written else f"{row.name} has no graph tuple."
-    report.missing(Missing(f"{row.path}.graph_tuple", message, "Write inputs and outputs as 5, 1."))
+    message = (
+        f"{row.name}: graph tuple {written} is no pair of counts."
+        if written
+        else f"{row.name}: graph tuple is not given."
+    )
+    report.missing(
+        Missing(f"{row.path}.graph_tuple", message, "Write the numbers of inputs and outputs, such as 5, 1.")
+    )
     return None
 
 
