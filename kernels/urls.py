@@ -29,6 +29,7 @@ spec_pages = [
     path("specs/<str:code>/r<int:number>/position/", specs.position, name="spec_position"),
     path("specs/<str:code>/r<int:number>/sign/", specs.sign, name="spec_sign"),
     path("specs/<str:code>/r<int:number>/close/", specs.close, name="spec_close"),
+    path("specs/<str:code>/searches/<int:pk>/bring/", spec_search.bring, name="spec_search_bring"),
     path("specs/<str:code>/waivers/", waivers.ask, name="spec_waiver_ask"),
     path("specs/<str:code>/waivers/<int:pk>/", waivers.answer, name="spec_waiver_answer"),
     path("specs/<str:code>/diff/<int:old>..<int:new>/", specs.spec_diff_page, name="spec_diff"),

@@ -16,7 +16,7 @@ from kernels.selectors.searches import receipts_of
 from kernels.services.searches import begin_spec, bring_decisions, record_search
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
-from v2kb.core.rest import Document, Input, Text, read
+from v2kb.core.rest import Document, Input, Nothing, Text, read
 from v2kb.rules.scope import read_scope
 from v2kb.rules.search_query import MAX_CHARS
 from v2kb.rules.search_receipt import DECISIONS, MAX_REASON
@@ -122,6 +122,12 @@ class SearchReceiptSerializer(serializers.Serializer):
     new_blocking = NewBlockerSerializer(source="check.new", many=True)
 
 
+class BroughtSerializer(serializers.Serializer):
+    """The choices of your draft that got something."""
+
+    choices = serializers.ListField(child=serializers.CharField())
+
+
 def _design(data: dict[str, Any]) -> Design:
     """Raises Refusal search.scope and Missing evidence.no_lever."""
     levers = []
@@ -182,6 +188,8 @@ class SearchReceiptViewSet(viewsets.GenericViewSet):
 
     queryset = SearchReceipt.objects.none()
     serializer_class = SearchReceiptSerializer
+    lookup_field = "content_hash"
+    lookup_value_regex = "[0-9a-f]{64}"
     filter_backends = []
     pagination_class = None
 
@@ -199,3 +207,14 @@ class SearchReceiptViewSet(viewsets.GenericViewSet):
         if data["into_draft"]:
             bring_decisions(actor, receipt=receipt)
         return Response(SearchReceiptSerializer(receipts_of(spec)[0]).data, status=201)
+
+    @extend_schema(request=Nothing, responses=BroughtSerializer)
+    @action(detail=True, methods=["post"])
+    def bring(self, request: Request, code: str, content_hash: str) -> Response:
+        """Bring what was decided in a stored search into your draft; what is typed there stays."""
+        read(Nothing, request)
+        receipt = SearchReceipt.objects.filter(spec=spec_of(code), content_hash=content_hash).first()
+        if receipt is None:
+            raise Missing("search.no_receipt", f"{code} has no search of this hash.", fix="Take one from its list.")
+        changed = bring_decisions(actor_from_request(request, "api"), receipt=receipt)
+        return Response(BroughtSerializer({"choices": changed}).data)

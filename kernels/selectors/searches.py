@@ -13,7 +13,7 @@ from evidence.search.board import MAX_ROWS, Design, board_of
 from kernels.models import Citation, Op, SearchReceipt, Spec
 from v2kb.core.errors import Refusal
 from v2kb.rules.scope import describe
-from v2kb.rules.search_receipt import DECISIONS, ReceiptCheck, receipt_is_current
+from v2kb.rules.search_receipt import BECOME_CITATIONS, DECISIONS, ReceiptCheck, receipt_is_current
 
 MAX_SHOWN = 5
 
@@ -61,6 +61,11 @@ class ReceiptView:
         """The rows of which something was decided, with the decision in words."""
         rows = [row for row in self.receipt.content["rows"] if row["decision"]]
         return [{**row, "decision_words": DECISIONS[row["decision"]]} for row in rows]
+
+    @property
+    def goes_into_draft(self) -> bool:
+        """Whether something was decided that a draft can take."""
+        return any(row["decision"] in BECOME_CITATIONS for row in self.receipt.content["rows"])
 
 
 def receipts_of(spec: Spec) -> list[ReceiptView]:

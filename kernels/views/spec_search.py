@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_POST
 
 from evidence.cards import card_of
 from evidence.hooks import resting_on
@@ -15,7 +16,7 @@ from evidence.search.board import MAX_ROWS, NARROWING, Board, BoardRow, Design, 
 from evidence.search.near import near_levers
 from evidence.selectors import resolve_lever
 from kernels.forms import SpecForm
-from kernels.models import Spec
+from kernels.models import SearchReceipt, Spec
 from kernels.policies import may_design
 from kernels.selectors.searches import ops_to_design
 from kernels.services.searches import begin_spec, bring_decisions, record_search
@@ -72,6 +73,16 @@ def spec_search(request: HttpRequest) -> HttpResponse:
                 add_refusal(form, error)
                 refusal = None
     return _page(request, asked, spec, form, refusal)
+
+
+@require_POST
+def bring(request: HttpRequest, code: str, pk: int) -> HttpResponse:
+    """Bring what was decided in a stored search into one's draft."""
+    receipt = get_object_or_404(SearchReceipt.objects.select_related("spec"), spec__code=code, pk=pk)
+    changed = bring_decisions(actor_from_request(request), receipt=receipt)
+    said = f"Your draft got it in {', '.join(changed)}." if changed else "Your draft has all of it already."
+    messages.success(request, said)
+    return redirect("kernels:spec_edit", code, "choices")
 
 
 class _Asked:

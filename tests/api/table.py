@@ -11,6 +11,7 @@ from django.db import transaction
 from knox.models import AuthToken
 
 from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, SavedSearch, Term
+from evidence.search.board import Design
 from evidence.services import accept_proposal, archive_lever, archive_row, create_lever, merge_levers, propose_change
 from evidence.services.claims import claim_proposal
 from evidence.services.experiments import add_entry
@@ -19,6 +20,7 @@ from evidence.services.import_work import due_jobs, fail_import, work_on
 from evidence.services.searches import save_search
 from evidence.services.terms import add_term, archive_term
 from kernels.models import FindingWaiver, Op, Spec
+from kernels.services.searches import record_search
 from kernels.services.specs import open_draft
 from kernels.services.waivers import ask_waiver
 from references.models import Family, Guideline, UpstreamKernel, UpstreamSnapshot
@@ -105,6 +107,15 @@ def _entry(world: World) -> None:
 
 def first_entry(world: World) -> dict[str, Any]:
     return {"id": ExperimentEntry.objects.values_list("pk", flat=True).first() or 1}
+
+
+def _stored_search(world: World) -> None:
+    record_search(f.designer(), spec=world.saved.spec, design=Design("zebra"), decisions={})
+
+
+def a_search(world: World) -> dict[str, Any]:
+    receipt = world.saved.spec.receipts.first()
+    return {"code": world.saved.spec.code, "content_hash": receipt.content_hash if receipt else "0" * 64}
 
 
 def _uploaded(world: World) -> None:
@@ -378,6 +389,7 @@ SPECS = {
     ),
     "GET /specs/{code}/searches/": Line(params=code_of("approved")),
     "POST /specs/{code}/searches/": Line("dora", code_of("approved"), {"search": {"query": "zebra"}}, 201),
+    "POST /specs/{code}/searches/{content_hash}/bring/": Line("dora", a_search, {}, before=_stored_search),
     "GET /specs/{code}/revisions/": Line(params=code_of("approved")),
     "POST /specs/{code}/revisions/": Line("dora", code_of("saved"), _new_revision, 201),
     "GET /specs/{code}/revisions/{number}/": Line(params=revision("approved")),

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from evidence.models import SavedSearch
 from evidence.views import board
@@ -237,6 +238,34 @@ def test_a_further_search_offers_to_go_into_the_draft(known, designer):
     assert "Your draft got it in C1" in text_of(response)
     cited = spec.drafts.get().content["choices"][0]["citations"]
     assert (row.code, "contradicts") in [(citation["code"], citation["stance"]) for citation in cited]
+
+
+def test_a_stored_search_is_brought_into_the_draft(known, designer, make_user):
+    row, op = known
+    spec = f.saved_revision(f.spec_content(f.evidence_row(title="Something open"))).spec
+    asked = {"lever": "fused-row-norm", "op": op.slug, "spec": spec.code}
+    cards = dict.fromkeys(re.findall(r'name="(d-\w+)"', text_of(designer.get("/specs/search/", asked))), "not_relevant")
+    reasons = {name.replace("d-", "why-"): "another op" for name in cards}
+    assert designer.post("/specs/search/", asked | cards | reasons).status_code == 302
+    assert "Bring into my draft" not in text_of(designer.get(spec.get_absolute_url()))
+    designer.post("/specs/search/", asked | cards | reasons | {f"d-{row.code}": "contradicts"})
+    page = text_of(designer.get(spec.get_absolute_url()))
+    address = re.search(r'action="(/specs/S\d+/searches/\d+/bring/)"', page)[1]
+    assert not spec.drafts.exists()
+    for said in ("Your draft got it in C1.", "Your draft has all of it already."):
+        response = designer.post(address, follow=True)
+        assert response.redirect_chain[-1][0] == f"/specs/{spec.code}/edit/choices/"
+        assert said in text_of(response)
+    cited = spec.drafts.get().content["choices"][0]["citations"]
+    assert (row.code, "contradicts") in [(citation["code"], citation["stance"]) for citation in cited]
+    assert designer.post(address.replace("/bring/", "9/bring/")).status_code == 404
+    Spec.objects.update(archived_at=timezone.now())
+    assert designer.post(address).status_code == 409
+    assert "/bring/" not in text_of(designer.get(spec.get_absolute_url()))
+    viewer = Client()
+    viewer.force_login(make_user("vera"))
+    assert "/bring/" not in text_of(viewer.get(spec.get_absolute_url()))
+    assert viewer.post(address).status_code == 403
 
 
 def test_a_search_that_a_receipt_can_not_hold_says_how_many_rows_are_left_out(known, designer, monkeypatch):

@@ -110,7 +110,7 @@ NO_PAGE = {
     "kernels:spec_waiver_ask", "kernels:spec_waiver_answer",
     "kernels:run_cancel", "evidence:number_preview", "evidence:proposal_accept", "evidence:proposal_reject",
     "evidence:proposal_withdraw", "evidence:import_job_apply", "evidence:import_job_cancel", "evidence:export",
-    "evidence:import_job_retry",
+    "evidence:import_job_retry", "kernels:spec_search_bring",
     "evidence:proposal_recuse", "evidence:proposal_claim", "evidence:proposal_bulk", "evidence:row_bounds",
     "evidence:row_watch", "evidence:watched_seen", "evidence:alias_add", "evidence:alias_remove",
     "evidence:lever_archive", "evidence:lever_restore", "evidence:row_flag", "evidence:flag_confirm",

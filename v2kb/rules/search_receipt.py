@@ -21,6 +21,7 @@ DECISIONS = {
     NOT_RELEVANT: "not relevant",
     REPROPOSE: "re-propose",
 }
+BECOME_CITATIONS = (CITE, CONTRADICTS, REPROPOSE)
 NEEDS_REASON = (NOT_RELEVANT, REPROPOSE)
 MAX_REASON = 500
 
@@ -169,7 +170,7 @@ def choices_of(
     choices = {slug: _choice(slug, name, "adopts", scope) for slug, name in levers}
     for row in rows:
         decision = row["decision"]
-        if decision not in (CITE, CONTRADICTS, REPROPOSE):
+        if decision not in BECOME_CITATIONS:
             continue
         slugs = [slug for slug in row["for"] if slug in choices] or [row["lever"]]
         for slug in slugs:
