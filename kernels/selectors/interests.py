@@ -20,9 +20,14 @@ def citations_of_row(row: EvidenceRow) -> list[dict[str, Any]]:
 
 
 def authors_on_lever(slug: str) -> set[int]:
-    """Authors of live specs whose newest revision, or their own draft, adopts the lever or one below it."""
+    """Authors of live specs of which a revision, or their own draft, adopts the lever or one below it.
+
+    Not the newest revision alone: else one turns the choice to "defers", accepts, and turns it back.
+    """
     names = _names_of(slug)
-    specs = _adopting(names)
+    revisions = SpecRevision.objects.filter(spec__archived_at__isnull=True)
+    told = revisions.values_list("spec_id", "content__choices")
+    specs = {spec_id for spec_id, choices in told if _adopts({"choices": choices}, names)}
     authors = set(SpecRevision.objects.filter(spec__in=specs).values_list("author_id", flat=True))
     drafts = SpecDraft.objects.filter(spec__archived_at__isnull=True).values_list("user_id", "content")
     authors |= {user_id for user_id, content in drafts if _adopts(content, names)}

@@ -262,6 +262,54 @@ def test_an_old_revision_is_never_approved(submitted, insert):
     assert code_of(insert, old, gate, f.reviewer().user) == "spec.not_newest"
 
 
+def test_a_polarity_turned_away_and_back_earns_no_approval():
+    """The gate is asked on the text that is approved: what was said of an earlier one carries nothing over."""
+    row = f.evidence_row()
+    dead = f.evidence_row(f.DEAD)
+    f.op()
+    cited = [{"kind": "evidence", "code": one.code, "revision": "HEAD", "stance": "context"} for one in (row, dead)]
+    content = f.spec_content(row, citations=cited, new_mechanism="One pass, no temporary.")
+    spec = None
+    approved = {}
+    for polarity in ("adopts", "defers", "adopts"):
+        content["choices"][0]["polarity"] = polarity
+        revision = f.saved_revision(content, spec=spec)
+        spec = revision.spec
+        submit_spec(f.designer(), revision=revision)
+        take_position(f.reviewer(), revision=revision, aspect="correctness", position="approve")
+        approved[revision.number] = Approval.objects.filter(revision=revision).exists()
+        if polarity == "defers":
+            assert PreRegistration.objects.count() == 0
+            with pytest.raises(Conflict):  # it is approved: a mark of it can't be had any more
+                sign_mechanism(f.curator(), revision=revision, choice_id="C1", reason="new")
+    assert approved == {1: False, 2: True, 3: False}
+    gate = revision.gate_results.first()
+    said = {line["rule"]: (line["status"], line["message"]) for line in gate.lines}
+    assert said["AL4"][0] == "UNSATISFIED"
+    assert "was not signed as new by anybody" in said["AL4"][1]
+    assert code_of(orm, revision, spec.revisions.get(number=2).gate_results.first(), f.reviewer().user)
+    sign_mechanism(f.curator(), revision=revision, choice_id="C1", reason="it is new")
+    assert Approval.objects.filter(revision=revision).exists()
+
+
+def test_a_signature_on_the_text_turned_away_does_not_count_for_the_text_turned_back():
+    row = f.evidence_row()
+    dead = f.evidence_row(f.DEAD)
+    f.op()
+    cited = [{"kind": "evidence", "code": one.code, "revision": "HEAD", "stance": "context"} for one in (row, dead)]
+    content = f.spec_content(row, citations=cited, new_mechanism="One pass, no temporary.", polarity="defers")
+    first = f.saved_revision(content)
+    submit_spec(f.designer(), revision=first)
+    sign_mechanism(f.curator(), revision=first, choice_id="C1", reason="looks harmless")
+    content["choices"][0]["polarity"] = "adopts"
+    back = f.saved_revision(content, spec=first.spec)
+    submit_spec(f.designer(), revision=back)
+    take_position(f.reviewer(), revision=back, aspect="correctness", position="approve")
+    assert not Approval.objects.exists()
+    said = {line["rule"]: line["message"] for line in back.gate_results.first().lines}
+    assert "was signed on an earlier text of the choice, which does not count" in said["AL4"]
+
+
 def test_services_and_pages_do_not_approve_a_failing_spec(failing, client):
     revision, _ = failing
     code = revision.spec.code

@@ -35,6 +35,22 @@ def test_authors_of_open_specs_on_a_lever_or_one_below_it():
     row.head.lever.save()
     assert open_spec_authors(above.slug) == {author.pk}
     assert open_spec_authors(create_lever(f.curator(), name="Unrelated").slug) == set()
+    refuse_acceptance(author, dead)
+
+
+def test_who_turns_the_choice_away_stays_interested():
+    row, dead = f.evidence_row(), f.evidence_row(f.DEAD)
+    f.op()
+    first = f.saved_revision(f.spec_content(row))
+    away = f.saved_revision(f.spec_content(row, polarity="defers"), spec=first.spec)
+    assert (away.number, away.content["choices"][0]["polarity"], first.spec.drafts.exists()) == (2, "defers", False)
+    refuse_acceptance(first.author, dead)
+    Spec.objects.filter(pk=first.spec_id).update(archived_at=first.created_at)
+    assert open_spec_authors(dead.head.content["lever"]) == set()
+
+
+def refuse_acceptance(author, dead):
+    """The author of a spec is a curator too, and may not accept a change that disarms the DEAD row."""
     author.groups.add(*f.curator().user.groups.all())
     content = changed(dead.head.content, cause_class="abandoned")
     proposal = propose_change(

@@ -135,7 +135,10 @@ def may_accept(
     if person in recused:
         reasons.append(Reason("recused", "", "You stand aside from this proposal; you no longer decide it."))
     if person in interested:
-        sentence = "Your open spec or draft adopts this lever, so you may not accept a change from or to DEAD of it."
+        sentence = (
+            "Your open spec or draft adopts this lever, or did in an earlier revision, so you may not accept a change "
+            "from or to DEAD of it."
+        )
         reasons.append(Reason("interested", "", sentence))
     return reasons
 
