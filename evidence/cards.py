@@ -6,9 +6,10 @@ from typing import Any
 from evidence.hooks import resting_on
 from evidence.presenters import blocking_words, figure, scope_parts, short
 from evidence.search import Hit
-from evidence.selectors import RowStates, states_of
+from evidence.selectors import states_of
 from evidence.vocabulary import scope_aliases
 from v2kb.rules.evidence import cause_label, weak_dead
+from v2kb.rules.row_facts import RowStates
 from v2kb.rules.scope import NO_ALIASES, Aliases
 from v2kb.rules.search_receipt import Standing, standing
 

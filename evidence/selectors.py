@@ -1,7 +1,6 @@
 """Reading evidence: levers, rows with their states, proposals, pins."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -29,19 +28,10 @@ from v2kb.core.errors import Missing
 from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.evidence_change import Reason, material_change
 from v2kb.rules.names import lever_key
+from v2kb.rules.row_facts import RowStates
 
 # A row is superseded by one that replaces it or merges it with others; the other relations leave it standing.
 SUPERSEDING = (Supersession.Kind.REPLACES, Supersession.Kind.MERGES)
-
-
-@dataclass(frozen=True)
-class RowStates:
-    """What hangs on a row besides its head. `flags` counts open flags, `confirmed` those that a curator confirmed."""
-
-    flags: int
-    confirmed: int
-    proposals: int
-    superseded_by: tuple[str, ...]
 
 
 def live_rows() -> QuerySet[EvidenceRow]:

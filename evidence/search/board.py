@@ -15,9 +15,10 @@ from evidence.models import EvidenceRow, Lever, Verdict
 from evidence.search.columns import columns
 from evidence.search.engine import Found, Query, search_rows
 from evidence.search.hits import hits_of
-from evidence.selectors import RowStates, resolve_lever, states_of
+from evidence.selectors import resolve_lever, states_of
 from evidence.vocabulary import scope_aliases
 from v2kb.core.errors import Missing
+from v2kb.rules.row_facts import RowStates
 from v2kb.rules.search_query import MAX_CHARS, split_query
 from v2kb.rules.search_receipt import Standing, standing
 

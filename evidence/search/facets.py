@@ -11,6 +11,7 @@ from evidence.search.columns import Columns
 from evidence.vocabulary import scope_aliases
 from v2kb.rules.evidence import CAUSE_CLASSES, cause_label
 from v2kb.rules.names import lever_key
+from v2kb.rules.row_facts import SCOPE_FIELDS
 from v2kb.rules.scope import RANGE_DIMENSIONS, parse_range, ranges_meet, read_scope, within
 from v2kb.rules.search_query import Filter
 
@@ -33,7 +34,6 @@ _WHEN_NONE = {"cause": "none given, of DEAD rows", "arch": "any", "dtype": "any"
 _BLOCKING = {"full": "blocks", "weak": "blocks weakly"}
 KNOWN = ("cause", "arch", "dtype", "op", "envelope", "sharding", "baseline", *RANGE_DIMENSIONS, "tier")
 MOST_KNOWN = 12
-SCOPE_FIELDS = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
 
 
 @dataclass(frozen=True)

@@ -6,14 +6,11 @@ from typing import Any
 
 from evidence.families import lever_families
 from evidence.models import EvidenceChange, EvidenceRow, ImportedLine, Lever, RowFacts
-from evidence.selectors import RowStates, states_of
+from evidence.selectors import states_of
 from v2kb.core.activity import lock_log
 from v2kb.core.search import Document, Kind, put
-from v2kb.rules.evidence import weak_dead
-from v2kb.rules.scope import LABELS, RANGE_DIMENSIONS
+from v2kb.rules.row_facts import CELLS, RowStates, row_facts, row_words
 
-SEVERAL = {"arch": "arch", "dtype": "dtype", "op": "op_class", "envelope": "envelope", "sharding": "sharding"}
-CELLS = ("title", "mechanism", "bound", "measured_note")
 _NAMES = [field.name for field in RowFacts._meta.concrete_fields if not field.primary_key]
 
 
@@ -61,18 +58,21 @@ def _rows(ids: list[int]) -> list[tuple[EvidenceRow, Lever]]:
 
 
 def _documents(rows: list[tuple[EvidenceRow, Lever]]) -> list[Document]:
-    imported = _words_of_cells([row.pk for row, _ in rows])
+    imported = words_of_cells([row.pk for row, _ in rows])
     return [_document(row, lever, imported[row.pk]) for row, lever in rows]
 
 
-def _document(row: EvidenceRow, lever: Lever, imported: set[str]) -> Document:
+def _document(row: EvidenceRow, lever: Lever, cells: set[str]) -> Document:
     """A row is found by what it says, and by what the cells that it was imported from say and it does not."""
-    text = row_text(row.head.content, lever)
-    more = sorted(words for words in imported if words not in text and words != row.head.title)
-    return Document(Kind.ROW, row.pk, f"{row.code} {row.head.title}", "\n".join([text, *more]))
+    return Document(Kind.ROW, row.pk, *row_words(row.code, row.head.content, names_of(lever), cells))
 
 
-def _words_of_cells(row_ids: list[int]) -> dict[int, set[str]]:
+def names_of(lever: Lever) -> list[str]:
+    """Every name of a lever, its own first."""
+    return [lever.name, *(alias.name for alias in lever.aliases.all())]
+
+
+def words_of_cells(row_ids: list[int]) -> dict[int, set[str]]:
     """Row id -> the texts of its lines in maps, as the cells alone give them: a typing file may say it otherwise."""
     found: dict[int, set[str]] = defaultdict(set)
     lines = ImportedLine.objects.filter(row__in=row_ids).values_list("row_id", "content")
@@ -83,65 +83,6 @@ def _words_of_cells(row_ids: list[int]) -> dict[int, set[str]]:
 
 
 def _facts(row: EvidenceRow, lever: Lever, states: RowStates, change: int) -> RowFacts:
-    content = row.head.content
-    low, high = _percentages(content["numbers"])
-    tiers = sorted({number["tier"] for number in content["numbers"] if number["tier"]})
-    return RowFacts(
-        row=row,
-        change=change,
-        code=row.code,
-        archived=row.archived_at is not None,
-        verdict=row.head.verdict,
-        lever=lever,
-        cause=row.head.cause_class,
-        blocking="" if states.superseded_by else row.head.blocking,
-        tier=",".join(tiers),
-        state=",".join(_standing(row, states)),
-        delta_low=low,
-        delta_high=high,
-        measured=row.head.measured_on.toordinal() if row.head.measured_on else None,
-        baseline=content["scope"].get("baseline", "").replace(",", " "),
-        **{name: ",".join(content["scope"].get(dimension) or []) for name, dimension in SEVERAL.items()},
-        **{name: content["scope"].get(name, "") for name in RANGE_DIMENSIONS},
-    )
-
-
-def _standing(row: EvidenceRow, states: RowStates) -> list[str]:
-    content = row.head.content
-    numbers = [number for number in content["numbers"] if number["readable"]]
-    return [
-        name
-        for name, holds in (
-            ("contested", states.proposals > 0),
-            ("flagged", states.flags > 0),
-            ("structural", content["structural"]),
-            ("superseded", bool(states.superseded_by)),
-            ("unverified", bool(numbers) and not any(number["verified"] for number in numbers)),
-            ("weak", weak_dead(content)),
-        )
-        if holds
-    ]
-
-
-def _percentages(numbers: list[dict[str, Any]]) -> tuple[float | None, float | None]:
-    """The lowest and highest percentage that the row says of itself."""
-    ends = [
-        float(number[name])
-        for number in numbers
-        if number["readable"] and number["unit"] == "percent"
-        for name in ("value", "low", "high")
-        if number[name] is not None
-    ]
-    return (min(ends), max(ends)) if ends else (None, None)
-
-
-def row_text(content: dict[str, Any], lever: Lever) -> str:
-    """All words of a revision but its title, as they were written, and every name of its lever."""
-    texts = [lever.name, *(alias.name for alias in lever.aliases.all())]
-    texts += [content[name] for name in ("mechanism", "not_checked", "bound", "measured_note")]
-    texts += [content["cause_class"], content["measured_on"], *content["approaches"]]
-    texts += [f"{number['text']} {number['compared_with']}" for number in content["numbers"]]
-    texts += [f"{source['text']} {source['document']}" for source in content["sources"]]
-    for dimension, values in content["scope"].items():
-        texts += values if isinstance(values, list) else [f"{LABELS[dimension]}={values}"]
-    return "\n".join(text for text in texts if text)
+    archived = row.archived_at is not None
+    facts = row_facts(row.head.content, states)
+    return RowFacts(row=row, change=change, code=row.code, archived=archived, lever=lever, **facts)
