@@ -48,6 +48,21 @@ class RowOfCells:
         return sum(bool(cell.value) for cell in self.more)
 
     @property
+    def paths(self) -> list[tuple[str, str]]:
+        """The lines of the small table in short: what each says of its columns, shortest texts first."""
+        said = (
+            (title, [f"{cell.input.label}: {cell.value}" for cell in reversed(cells) if cell.value])
+            for title, cells in self.matrix
+        )
+        return [(title, "; ".join(texts)) for title, texts in said]
+
+    @property
+    def is_unfolded(self) -> bool:
+        """True when the small table has to be seen: it is empty, or something in it blocks."""
+        cells = [cell for _, cells in self.matrix for cell in cells]
+        return not any(cell.value for cell in cells) or any(cell.invalid for cell in cells)
+
+    @property
     def troubled(self) -> bool:
         """True when a finding stands at a folded field, so that it has to be seen."""
         inner = [row for table in self.tables for row in table.rows]

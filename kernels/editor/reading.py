@@ -28,11 +28,14 @@ class Value:
 
 @dataclass(frozen=True)
 class ReadRow:
-    """A row: its first columns, its other fields that hold something, and the tables inside it."""
+    """A row: its first columns, its other fields that hold something, the tables inside it, and the lines of its small
+    table that hold something, each with its title.
+    """
 
     values: list[Value]
     more: list[Value]
     inner: list["ReadTable"]
+    paths: list[tuple[str, list[Value]]]
 
 
 @dataclass(frozen=True)
@@ -103,13 +106,10 @@ class _Reader:
     def _row(self, table: Table, row: Mapping[str, Any], path: str, shown: Sequence[Input]) -> ReadRow:
         lines = table.matrix.lines if table.matrix else ()
         more = self._filled(table.more, row, f"{path}.")
-        for title, inputs in lines:
-            more += [
-                Value(f"{title}, {value.label}", value.text, value.written, value.by)
-                for value in self._filled(inputs, row, f"{path}.")
-            ]
+        paths = [(title, self._filled(inputs, row, f"{path}.")) for title, inputs in lines]
         inner = [self._table(t, row[t.path], f"{path}.{t.path}") for t in table.tables if row.get(t.path)]
-        return ReadRow([self._value(i, row, f"{path}.") for i in shown], more, inner)
+        values = [self._value(i, row, f"{path}.") for i in shown]
+        return ReadRow(values, more, inner, [(title, found) for title, found in paths if found])
 
     def _filled(self, inputs: Sequence[Input], source: Mapping[str, Any], path: str) -> list[Value]:
         values = [self._value(i, source, path) for i in inputs]

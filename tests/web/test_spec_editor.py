@@ -1,6 +1,7 @@
 """The spec editor: fresh rows are neutral until they are touched or handed in."""
 
 import copy
+import re
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
@@ -150,3 +151,25 @@ def test_an_autosave_of_a_whole_pipeline_asks_the_database_few_questions(
             headers={"HX-Request": "true"},
         )
     assert answer.status_code == 200
+
+
+def roles_of(edit, *rows) -> list[tuple[str, str]]:
+    """("open" or "folded", what the folded line says) of each role in the editor."""
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    draft.content["roles"]["rows"] = [{**empty_row("roles.rows"), **row} for row in rows]
+    draft.save()
+    page = edit("roles", action="save", **dict(parse_qsl(Page("roles").form_of(draft.content), keep_blank_values=True)))
+    found = re.findall(r'<details[^>]* id="paths-[^"]*"( open)?>\s*<summary>(.*?)</summary>', page, re.DOTALL)
+    return [("open" if opened else "folded", " ".join(re.sub(r"<[^>]+>", " ", said).split())) for opened, said in found]
+
+
+def test_the_duties_of_a_role_are_one_line_per_path_until_they_are_opened(edit):
+    answered = {
+        "role": "loader", "duty": "Streams tiles. " * 100, "pages": "none", "handshake": "waits mma",
+        "bounds_fail": "x", "inactive_pages": "none",
+    }  # fmt: skip
+    (state, said), (fresh, _) = roles_of(edit, answered, {"role": "storer"})
+    assert (state, fresh) == ("folded", "open")
+    assert said.startswith("Row 1, normal handshake: waits mma; pages: none; duty: Streams tiles.")
+    assert "out of bounds duty: x inactive pages: none" in said
+    assert len(said) < 400

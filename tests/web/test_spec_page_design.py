@@ -28,6 +28,7 @@ def texts(design) -> str:
     def of_table(table):
         for row in table.rows:
             found.extend(f"{value.label}={value.text}" for value in (*row.values, *row.more))
+            found.extend(f"{path}, {value.label}={value.text}" for path, values in row.paths for value in values)
             for inner in row.inner:
                 of_table(inner)
 
