@@ -50,7 +50,9 @@ def test_other_methods_are_not_allowed(subtests, api_of, make_user):
     everything = api_of(make_user("omar", "designer", "implementer", "validator", "curator", "administrator"))
     for template in sorted({key.partition(" ")[2] for key in TABLE}):
         allowed = {key.partition(" ")[0] for key in TABLE if key.partition(" ")[2] == template}
-        path = template.format(slug="x", code="S1", number=1, id=1, name="x", path="x.py", key="x", anchor="x")
+        path = template.format(
+            slug="x", code="S1", number=1, id=1, name="x", path="x.py", key="x", anchor="x", content_hash="0" * 64
+        )
         for method in set(METHODS) - allowed:
             with subtests.test(f"{method} {template}"):
                 assert everything.ask(method, path, {}, 405)["code"] == "api.method_not_allowed"
