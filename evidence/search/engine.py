@@ -12,9 +12,10 @@ from evidence.search.columns import Columns, columns
 from evidence.search.facets import FACETS, Option, chosen_masks, filter_mask, lever_ids, levers_called, options
 from evidence.search.meaning import EncoderAway, nearest
 from v2kb.core.errors import Refusal
-from v2kb.core.search import Kind, SearchIndex, index, mend
+from v2kb.core.search import Kind, SearchIndex, index
 from v2kb.rules.names import exact_hashes, lever_key
 from v2kb.rules.search_expression import Expression, any_of, expression_of
+from v2kb.rules.search_mending import mend
 from v2kb.rules.search_query import MAX_CHARS, QueryError, SearchQuery, least_words, parse_query
 from v2kb.rules.search_rank import RANKED_AT_MOST
 
@@ -214,7 +215,7 @@ class _Search:
             self._add(places, np.ones(len(places)), LEVER_NAME)
 
     def _typing_errors(self, unwanted: Expression | None) -> None:
-        mended, self.corrections = mend(self.backend, Kind.ROW, self.query.wanted)
+        mended, self.corrections = mend(self.backend.holds(Kind.ROW), self.backend.alike, self.query.wanted)
         wanted = expression_of(mended) if self.corrections else None
         if wanted is not None:
             places = self._places(self.backend.match(Kind.ROW, wanted, unwanted))

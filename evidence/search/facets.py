@@ -9,13 +9,13 @@ from evidence.families import lever_families
 from evidence.models import Lever, LeverAlias, Verdict
 from evidence.search.columns import Columns
 from evidence.vocabulary import scope_aliases
-from v2kb.rules.evidence import CAUSE_CLASSES, cause_label
+from v2kb.rules.evidence import cause_label
 from v2kb.rules.names import lever_key
 from v2kb.rules.row_facts import SCOPE_FIELDS
-from v2kb.rules.scope import RANGE_DIMENSIONS, parse_range, ranges_meet, read_scope, within
+from v2kb.rules.row_filters import NONE, meant_words
+from v2kb.rules.scope import NO_ALIASES, RANGE_DIMENSIONS
 from v2kb.rules.search_query import Filter
 
-NONE = "none"
 FACETS = ("verdict", "lever", "cause", "arch", "dtype", "op", "envelope", "blocking", "tier", "state")
 LABELS = {
     "verdict": "Verdict",
@@ -140,22 +140,9 @@ def _held_by(held: Columns, wanted: Filter) -> np.ndarray:
         return _standing(held, wanted.values)
     if wanted.name == "lever":
         return held.categories["lever"].mask([str(pk) for value in wanted.values for pk in lever_ids(value)])
-    values = list(wanted.values)
-    if wanted.name == "verdict":
-        values = [verdict for verdict in Verdict.values if any(verdict.lower().startswith(value) for value in values)]
-    elif wanted.name == "cause":
-        keys = [lever_key(value) for value in values]
-        values = ["" if "none" in wanted.values else "-"] + [
-            slug for slug in _cause_slugs(held) if any(key and key in lever_key(slug) for key in keys)
-        ]
-    elif wanted.name == "blocking":
-        both = {"yes": ["full", "weak"], "no": [""], NONE: [""]}
-        values = [word for value in values for word in both.get(value, [value])]
-    elif wanted.spans or wanted.name == "baseline":
-        values = _scope_texts(held, wanted) + ([] if wanted.negated else [""])
-    elif wanted.name in SCOPE_FIELDS:
-        values = _scope_words(held, wanted) + ([] if wanted.negated else [""])
-    return _mask(held, wanted.name, values)
+    known = {word for words in held.categories[wanted.name].values for word in words}
+    aliases = scope_aliases() if wanted.name in SCOPE_FIELDS else NO_ALIASES
+    return _mask(held, wanted.name, meant_words(wanted, known, aliases))
 
 
 def unmet(held: Columns, filters: Sequence[Filter]) -> list[tuple[str, list[str]]]:
@@ -167,30 +154,6 @@ def unmet(held: Columns, filters: Sequence[Filter]) -> list[tuple[str, list[str]
             known = sorted({word for words in values for word in words})
             found.append((f"{wanted.name}:{','.join(wanted.values)}", known[:MOST_KNOWN]))
     return found
-
-
-def _cause_slugs(held: Columns) -> set[str]:
-    """The cause classes of the rules, and those of rows, which curators may have added."""
-    return {*CAUSE_CLASSES, *(word for words in held.categories["cause"].values for word in words if word)}
-
-
-def _scope_words(held: Columns, wanted: Filter) -> list[str]:
-    """The words of the column that a value means: `b200` is sm_100, `fp8` and `gemv` are every kind of them."""
-    dimension = SCOPE_FIELDS[wanted.name]
-    read, _ = read_scope({dimension: list(wanted.values)})
-    asked = {*wanted.values, *(read.get(dimension) or [])}
-    known = {word for words in held.categories[wanted.name].values for word in words}
-    aliases = scope_aliases()
-    return [word for word in known if any(within(dimension, word, value, aliases) for value in asked)]
-
-
-def _scope_texts(held: Columns, wanted: Filter) -> list[str]:
-    """The words of a range or baseline column that a value means: ranges that meet it, baselines that hold it."""
-    known = {word for words in held.categories[wanted.name].values for word in words}
-    if wanted.spans:
-        return [word for word in known if ranges_meet(parse_range(word) or (), wanted.spans)]
-    keys = [key for value in wanted.values if (key := lever_key(value))]
-    return [word for word in known if any(key in lever_key(word) for key in keys)]
 
 
 def _within(lows: np.ndarray, highs: np.ndarray, wanted: Filter) -> np.ndarray:

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from evidence.models import EvidenceRow
 from evidence.search.engine import Found
-from v2kb.core.models import SearchEntry
-from v2kb.core.search import Kind, why_found
+from v2kb.core.search import Kind, titles_of
+from v2kb.rules.search_why import why_found
 
 
 @dataclass(frozen=True)
@@ -25,11 +25,9 @@ def hits_of(found: Found, ids: Sequence[int]) -> list[Hit]:
     """The rows with these ids, in this order, with their heads and levers; two queries at most."""
     rows = EvidenceRow.objects.select_related("head__lever").in_bulk(list(ids))
     wanted = [word for text in found.query.wanted for word in text.words]
-    entries: dict[int, SearchEntry] = {}
-    if wanted:
-        entries = SearchEntry.objects.in_bulk([Kind.ROW.entry_id(row_id) for row_id in ids])
+    titles = titles_of([Kind.ROW.entry_id(row_id) for row_id in ids]) if wanted else {}
     return [
-        Hit(rows[row_id], found.reasons.get(row_id) or why_found(entries.get(Kind.ROW.entry_id(row_id)), wanted, "row"))
+        Hit(rows[row_id], found.reasons.get(row_id) or why_found(titles.get(Kind.ROW.entry_id(row_id)), wanted, "row"))
         for row_id in ids
         if row_id in rows
     ]

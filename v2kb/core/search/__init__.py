@@ -6,8 +6,7 @@ expression. Both backends store the same words, give the same hits and rank them
 
 from v2kb.core.search.backends import SearchIndex, index
 from v2kb.core.search.entries import Document, Kind, drop, put
-from v2kb.core.search.finder import Hit, find, hash_starts, shown, why_found
-from v2kb.core.search.mending import mend
+from v2kb.core.search.finder import Hit, find, hash_starts, shown, titles_of
 from v2kb.core.search.upkeep import INDEXED, Indexed
 
 __all__ = [
@@ -21,8 +20,7 @@ __all__ = [
     "find",
     "hash_starts",
     "index",
-    "mend",
     "put",
     "shown",
-    "why_found",
+    "titles_of",
 ]

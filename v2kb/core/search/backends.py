@@ -1,23 +1,21 @@
 """The two backends. Both answer: which ids match, which of them are best, which known words look like this one."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
 from django.db import connections
-from rapidfuzz.distance import DamerauLevenshtein
 
 from v2kb.core.models.search import SearchEntry
 from v2kb.core.search.entries import Kind
 from v2kb.rules.search_expression import All, Either, Expression, Phrase, Whole
+from v2kb.rules.search_fts5 import WORD_CANDIDATES, trigram_query, wanted_query
 from v2kb.rules.search_rank import fit
+from v2kb.rules.spelling import may_be_misspelt, nearest_words
 
-WORD_CANDIDATES = 100
 WORD_SIMILARITY = 0.18
 """A swap in the middle of a word of five letters leaves two of ten trigrams."""
-MIN_TYPO_CHARS = 4
-TWO_EDITS_CHARS = 10
-"""In a shorter word two edits lead to another word as often as to the one that was meant: multicast, multicta."""
 
 
 class SearchIndex(ABC):
@@ -59,12 +57,12 @@ class SearchIndex(ABC):
         """Known words that share trigrams with `word`, most alike first."""
 
     def alike(self, word: str) -> list[str]:
-        """Known words within one edit (two from ten letters on; a swap is one), nearest first. At most three."""
-        if len(word) < MIN_TYPO_CHARS or any(sign.isdigit() for sign in word):
-            return []
-        limit = 2 if len(word) >= TWO_EDITS_CHARS else 1
-        near = [(DamerauLevenshtein.distance(word, other), other) for other in self._similar(word) if other != word]
-        return [other for edits, other in sorted(near) if edits <= limit][:3]
+        """Known words that this one may be misspelt for, nearest first."""
+        return nearest_words(word, self._similar(word)) if may_be_misspelt(word) else []
+
+    def holds(self, kind: Kind) -> Callable[[Expression], bool]:
+        """Whether anything of a kind matches an expression."""
+        return lambda wanted: len(self.match(kind, wanted)) > 0
 
     def _rows(self, sql: str, values: list) -> list[tuple]:
         with connections[self.using].cursor() as cursor:
@@ -72,44 +70,25 @@ class SearchIndex(ABC):
             return cursor.fetchall()
 
 
-def trigrams(word: str) -> list[str]:
-    """The trigrams of a word between two marks for its ends, without repeats."""
-    padded = f"__{word}_"
-    return list(dict.fromkeys(padded[place : place + 3] for place in range(len(padded) - 2)))
-
-
 class SqliteIndex(SearchIndex):
     """FTS5 over the entries; trigrams through FTS5's trigram tokeniser."""
 
     def _match(self, kind, wanted, unwanted, titles):
         table = "core_search_title_fts" if titles else "core_search_fts"
-        asked = self.render(wanted, columns=not titles)
-        if unwanted is not None:
-            asked = f"({asked}) NOT ({self.render(unwanted, columns=not titles)})"
+        asked = wanted_query(wanted, unwanted, columns=not titles)
         first, last = kind.ids
         sql = f"SELECT group_concat(rowid - %s) FROM {table} WHERE {table} MATCH %s AND rowid BETWEEN %s AND %s"
         found = self._rows(sql, [first, asked, first, last])[0][0]
         return np.fromstring(found or "", dtype=np.int64, sep=",")
 
     def _similar(self, word):
-        asked = " OR ".join(f'"{trigram}"' for trigram in trigrams(word))
         sql = (
             "SELECT trim(word, '_') FROM core_search_word_fts WHERE core_search_word_fts MATCH %s"
             " AND length(word) BETWEEN %s AND %s ORDER BY rank LIMIT %s"
         )
-        return [found for (found,) in self._rows(sql, [asked, len(word) + 1, len(word) + 5, WORD_CANDIDATES])]
-
-    def render(self, wanted: Expression, columns: bool = True) -> str:
-        """FTS5's query text. Tokens hold letters, digits and underscores alone, so quoting them is safe."""
-        match wanted:
-            case Phrase(atoms, prefix):
-                return f'{"{title body} : " if columns else ""}"{" ".join(atoms)}"{" *" if prefix else ""}'
-            case Whole(token, prefix):
-                return f'{"whole : " if columns else ""}"{token}"{" *" if prefix else ""}'
-            case All(parts):
-                return " AND ".join(f"({self.render(part, columns)})" for part in parts)
-            case Either(parts):
-                return " OR ".join(f"({self.render(part, columns)})" for part in parts)
+        return [
+            found for (found,) in self._rows(sql, [trigram_query(word), len(word) + 1, len(word) + 5, WORD_CANDIDATES])
+        ]
 
 
 class PostgresIndex(SearchIndex):

@@ -10,12 +10,13 @@ import numpy as np
 from v2kb.core.models.search import SearchEntry
 from v2kb.core.search.backends import SearchIndex, index
 from v2kb.core.search.entries import Kind
-from v2kb.core.search.mending import mend
 from v2kb.rules.names import exact_hashes
 from v2kb.rules.search_expression import Expression, any_of, expression_of
 from v2kb.rules.search_marks import cut, marks, snippet
+from v2kb.rules.search_mending import mend
 from v2kb.rules.search_query import SearchQuery, Text, least_words, parse_query
 from v2kb.rules.search_rank import RANKED_AT_MOST
+from v2kb.rules.search_why import why_found
 from v2kb.rules.search_words import Word, words
 
 ENOUGH = 8
@@ -47,7 +48,7 @@ def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = 
     found |= {pk: found.get(pk, "") for pk in _every_word(backend, kind, parsed.wanted, parsed)}
     sure = set(found)
     if len(found) < ENOUGH:
-        texts, corrections = mend(backend, Kind.EVERYTHING, parsed.wanted)
+        texts, corrections = mend(backend.holds(Kind.EVERYTHING), backend.alike, parsed.wanted)
         if corrections:
             said = ", ".join(f"{typed} read as {known}" for typed, known in corrections)
             found |= {pk: found.get(pk, said) for pk in _every_word(backend, kind, texts, parsed)}
@@ -76,18 +77,6 @@ def shown(hit: Hit, *, title: str, url: str, text: str, kind: str) -> dict[str, 
 def hash_starts(query: str) -> list[str]:
     """What may be (the beginning of) a commit or content hash in a query."""
     return exact_hashes(query)[:MAX_HASHES]
-
-
-def why_found(entry: SearchEntry | None, wanted: Sequence[Word], noun: str) -> str:
-    """Why an entry with every word was found, in a few words; "" when nothing was typed."""
-    if entry is None or not wanted:
-        return ""
-    if all(_stands_in(word, entry.title) for word in wanted):
-        return "words in its title"
-    names = [word.text for word in wanted if word.is_identifier]
-    if names and len(names) == len(wanted):
-        return f"identifier{'s' if len(names) > 1 else ''} in the {noun}"
-    return f"{', '.join(names)} and words in the {noun}" if names else f"words in the {noun}"
 
 
 def _every_word(backend: SearchIndex, kind: Kind, texts: Sequence[Text], query: SearchQuery) -> list[int]:
@@ -125,23 +114,15 @@ def _some_words(backend: SearchIndex, kind: Kind, query: SearchQuery) -> list[tu
     return [(pk, f"{counts[pk]} of {len(texts)} words") for pk in enough]
 
 
+def titles_of(entry_ids: Sequence[int]) -> dict[int, str]:
+    """Entry id -> the words of its title, in one query."""
+    return dict(SearchEntry.objects.filter(pk__in=entry_ids).values_list("pk", "title")) if entry_ids else {}
+
+
 def _explained(kind: Kind, found: list[tuple[int, str]], mark: list[Word], sure: set[int]) -> list[Hit]:
     unsaid = [kind.entry_id(pk) for pk, why in found if not why]
-    entries = SearchEntry.objects.in_bulk(unsaid) if unsaid else {}
+    titles = titles_of(unsaid)
     return [
-        Hit(pk, why or why_found(entries.get(kind.entry_id(pk)), mark, kind.name.lower()), tuple(mark), pk not in sure)
+        Hit(pk, why or why_found(titles.get(kind.entry_id(pk)), mark, kind.name.lower()), tuple(mark), pk not in sure)
         for pk, why in found
     ]
-
-
-def _stands_in(word: Word, text: str) -> bool:
-    atoms = text.split()
-    if not word.atoms:
-        return False
-    last = word.prefix or word.atoms[-1]
-    size = len(word.atoms)
-    for place in range(len(atoms) - size + 1):
-        run = atoms[place : place + size]
-        if run[:-1] == list(word.atoms[:-1]) and (run[-1].startswith(last) if word.prefix else run[-1] == last):
-            return True
-    return False

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from django.db import DatabaseError, connections, transaction
 
+from v2kb.rules.search_fts5 import TOKENIZER
+
 ENTRY, WORD = "core_searchentry", "core_searchword"
 ENTRY_TABLES = ("core_search_fts", "core_search_title_fts")
 FTS_TABLES = (*ENTRY_TABLES, "core_search_word_fts")
 
-_CONTENT = (
-    f"content='{ENTRY}', content_rowid='id', prefix='3 5', tokenize=\"unicode61 remove_diacritics 0 tokenchars '_'\""
-)
+_CONTENT = f"content='{ENTRY}', content_rowid='id', {TOKENIZER}"
 SQLITE = (
     f"CREATE VIRTUAL TABLE IF NOT EXISTS core_search_fts USING fts5(title, body, whole, {_CONTENT})",
     # Titles once more: asked for its titles alone, the index above reads the places of a word in all texts.
