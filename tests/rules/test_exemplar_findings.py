@@ -28,6 +28,8 @@ VIOLATIONS = {
     # Five items, one engine.
     ("R79", "E", "reviews.missing_engine", 472),
     ("R04", "W", "smem.regions[0]", 152),
+    # Section 0 takes its floors from 2.0 to 3.4 TB/s.
+    ("R69", "W", "measurement.floor", 64),
     ("R35", "W", "granularity[2].iterations", 265),
     ("R46", "W", "wiring.tasks[0].id", 489),
     ("R78", "W", "open_questions[0].state", 546),
@@ -40,7 +42,6 @@ VIOLATIONS = {
 MISSING = {
     ("R31", "E", "sems.rows[0].first_phase", 202),
     ("R67", "E", "measurement.statistic", 405),
-    ("R69", "E", "measurement.floor", 405),
     ("R70", "E", "measurement.adds_block_maxima", 405),
     ("R71", "E", "measurement.reads_block_sum", 405),
     ("R72", "E", "measurement.layers", 405),

@@ -163,6 +163,10 @@ def test_one_answer_fires(rule, cell, bad, good):
     assert [f.path for f in found(blank, rule, "missing_input")] == [f"measurement.{cell}"]
 
 
+def test_r69_a_range_of_bandwidth_is_a_plan_and_no_probe():
+    assert seen(measured(floor="achievable_bandwidth"), "R69") == [("W", "measurement.floor")]
+
+
 # --- R72 ---
 
 

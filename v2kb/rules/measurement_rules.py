@@ -189,12 +189,22 @@ def r68(view: SpecView, report: Reporter, context: Context) -> None:
     "R69",
     severity=ERROR,
     title="Achievable floor",
-    source="m1-decode-evidence section 4",
-    formula="floor by a load-only or xor-consumer probe at the same grid; never a peak roofline",
+    version=2,
+    source="m1-decode-evidence section 4; measurement page, section 1",
+    formula="floor by a load-only or xor-consumer probe at the same grid; W: bytes at a bandwidth that was reached; "
+    "E: a peak roofline",
     inputs=("measurement.floor",),
 )
 def r69(view: SpecView, report: Reporter, context: Context) -> None:
-    if _concerned(view, report) and _answer(view, report, "floor") == "peak_roofline":
+    floor = _answer(view, report, "floor") if _concerned(view, report) else ""
+    if floor == "achievable_bandwidth":
+        report.add(
+            f"{PART}.floor",
+            "The floor is bytes at a range of bandwidth that was reached; what these bytes take depends on grid and size.",
+            "Plan by it, and probe the floor at the same grid with an xor consumer before a verdict.",
+            severity=WARNING,
+        )
+    elif floor == "peak_roofline":
         report.add(
             f"{PART}.floor",
             "The floor is a theoretical peak: 8 TB/s on paper are 2.0 to 2.5 TB/s at this geometry.",

@@ -36,7 +36,7 @@ RUNGS = ("G0", "G1", "G1b", "G2", "G3", "G4", "G5", "G6", "G7", "G8", "G9")
 ROUTES = ("engineer", "ferret", "kda", "none")
 TIMERS = ("globaltimer", "cupti", "events")
 STATISTICS = ("min", "median", "mean", "median_over_blocks")
-FLOORS = ("same_grid_load_only", "same_grid_xor_consumer", "peak_roofline", "none")
+FLOORS = ("same_grid_load_only", "same_grid_xor_consumer", "achievable_bandwidth", "peak_roofline", "none")
 NOTE_PLACES = (
     "preamble",
     "contract",

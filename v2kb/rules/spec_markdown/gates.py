@@ -38,6 +38,12 @@ _PACK_WORDS = {
         r"\bexponent\b[^.;]{0,40}\b(?:range|in)\b|\brange\b[^.;]{0,40}\bexponent\b", re.I | re.S
     ),
 }
+_BANDWIDTH = r"[0-9.]{1,6}\s*(?:-|–|to)\s*[0-9.]{1,6}\s*TB/s"
+_FLOORS = (
+    ("same_grid_xor_consumer", re.compile(r"\bfloor\b[^.;]{0,80}\bxor[- ]consumer\b", re.I)),
+    ("same_grid_load_only", re.compile(r"\bfloor\b[^.;]{0,80}\bload[- ]only\b", re.I)),
+    ("achievable_bandwidth", re.compile(rf"\bachievable\s+{_BANDWIDTH}", re.I)),
+)
 _COUNTS = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
 
@@ -57,6 +63,16 @@ def read_gates(draft: Draft) -> None:
         _measurement(draft, block)
     for block in draft.blocks("contract", "gates"):
         _weights(draft, block)
+    _floor(draft)
+
+
+def _floor(draft: Draft) -> None:
+    """What the least time is derived from: a probe wins over a range of bandwidth."""
+    blocks = draft.blocks("contract", "gates")
+    for word, pattern in _FLOORS:
+        for block in blocks:
+            if (match := pattern.search(block.plain)) and not draft.value("measurement.floor"):
+                draft.put("measurement.floor", word, block.line_at(match.start()), block)
 
 
 def _item(draft: Draft, block: Block) -> None:
