@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from evidence.models import EvidenceRow
+from evidence.models import EvidenceRevision, EvidenceRow
 from kernels.models import Op, Spec, SpecRevision
 from kernels.selectors.waivers import agreed_waivers
 from v2kb.rules.antiloop_facts import items, mapping, text
-from v2kb.rules.ceilings import Ceiling, ceilings_of
+from v2kb.rules.ceilings import ceilings_of
 from v2kb.rules.rule_registry import ERROR, WAIVED
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, spec_report
 
@@ -28,23 +28,25 @@ def neighbours_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {spec.code: spec.head.content for spec in specs}
 
 
-def ceilings_for(document: dict[str, Any]) -> dict[str, tuple[Ceiling, ...]]:
-    """Row code -> what its head says can be gained at most, for the rows that a predicting choice probes or cites."""
-    predicting = [c for c in map(mapping, items(document.get("choices"))) if c.get("prediction")]
-    codes = {text(citation.get("code")) for c in predicting for citation in map(mapping, items(c.get("citations")))}
-    codes |= {text(mapping(choice["prediction"]).get("row")) for choice in predicting}
+def heads_of(document: dict[str, Any]) -> dict[str, EvidenceRevision]:
+    """Row code -> its head, for the rows that choices probe or cite."""
+    choices = list(map(mapping, items(document.get("choices"))))
+    codes = {text(citation.get("code")) for c in choices for citation in map(mapping, items(c.get("citations")))}
+    codes |= {text(mapping(choice.get("prediction")).get("row")) for choice in choices}
     codes.discard("")
     rows = EvidenceRow.objects.select_related("head").filter(code__in=codes, head__isnull=False) if codes else []
-    return {row.code: ceilings_of(row.code, row.head.content) for row in rows}
+    return {row.code: row.head for row in rows}
 
 
 def report_of(document: dict[str, Any], spec: Spec | None = None) -> SpecReport:
     """What the spec rules say of a document, canonical or as typed, with the waivers agreed to for its spec."""
+    heads = heads_of(document)
     return spec_report(
         document,
         neighbours=neighbours_of(document),
         ops=contracts_of(document),
-        ceilings=ceilings_for(document),
+        ceilings={code: ceilings_of(code, head.content) for code, head in heads.items()},
+        verdicts={code: head.verdict for code, head in heads.items()},
         waivers=agreed_waivers(spec) if spec is not None and spec.pk else (),
     )
 

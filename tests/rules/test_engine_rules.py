@@ -5,6 +5,7 @@ import pytest
 from tests.rules.spec_checks import changed, found
 from tests.rules.spec_examples import grouped_gemm_spec, norm_spec
 from v2kb.rules.engine_rules import expected_route
+from v2kb.rules.rule_registry import Context
 from v2kb.rules.spec_document import empty_row
 from v2kb.rules.spec_rules import spec_report
 from v2kb.rules.spec_view import Missing, SpecView
@@ -134,12 +135,30 @@ def test_r75_a_dead_class_goes_to_nobody():
         assert found(changed(doc, choices__0__citations=[harmless]), "R75") == []
 
 
+@pytest.mark.parametrize(
+    ("code", "verdicts", "fires"),
+    [
+        ("D2", {}, True),
+        ("D2", {"D2": "DEAD"}, True),
+        ("U1", {"U1": "DEAD"}, True),
+        ("D2", {"D2": "WIN"}, False),
+        ("U1", {"U1": "UNTESTED"}, False),
+        ("U1", {"D2": "DEAD"}, False),
+    ],
+)
+def test_r75_knows_a_dead_row_by_its_verdict_and_by_its_letter_only_where_the_row_is_not_at_hand(code, verdicts, fires):
+    against = {"kind": "evidence", "code": code, "revision": "", "stance": "contradicts"}
+    doc = changed(grouped_gemm_spec(), choices__0__citations=[against])
+    report = spec_report(doc, verdicts=verdicts)
+    assert bool([f for f in report.findings if f.rule == "R75"]) is fires
+
+
 @pytest.mark.parametrize("asked", ["first_bring_up", "campaign_verdict", "wired", "frozen_gate", "numeric_target"])
 def test_r75_says_which_answer_is_missing(asked):
     routing = {"route": "ferret", "first_bring_up": "no", **WIRED, asked: ""}
     doc = changed(grouped_gemm_spec(), engine__routing=routing)
     assert [f.path for f in found(doc, "R75", "missing_input")] == [f"engine.routing.{asked}"]
-    assert isinstance(expected_route(SpecView(doc)), Missing)
+    assert isinstance(expected_route(SpecView(doc), Context()), Missing)
 
 
 def test_r75_only_a_pipeline_must_name_its_engine():

@@ -17,6 +17,7 @@ from references.models import Section
 from tests import factories as f
 from tests.rules.spec_examples import grouped_gemm_spec
 from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.spec_document import empty_row
 
 pytestmark = pytest.mark.django_db
 
@@ -206,6 +207,18 @@ def test_a_queue_names_other_specs(loop):
     assert not [found for found in report_of(queued).findings if found.rule == "R04" and found.kind == "missing_input"]
     unknown = {**content, "smem": {**content["smem"], "queue": ["S999", "this"]}}
     assert [found for found in report_of(unknown).findings if found.rule == "R04" and found.kind == "missing_input"]
+
+
+def test_the_rules_know_a_dead_row_by_the_verdict_of_its_head(loop):
+    dead = f.evidence_row(f.DEAD)
+    document = grouped_gemm_spec()
+    citation = {"kind": "evidence", "code": dead.code, "revision": "", "stance": "contradicts"}
+    document["choices"] = [{**empty_row("choices"), "id": "C1", "polarity": "adopts", "citations": [citation]}]
+    (said,) = [found for found in report_of(document).findings if found.rule == "R75"]
+    assert said.facts["expected"] == "none"
+    alive = {**citation, "code": loop["row"].code}
+    document["choices"][0]["citations"] = [alive]
+    assert not [found for found in report_of(document).findings if found.rule == "R75"]
 
 
 def test_the_lanes_of_an_op_keep_the_sign_of_a_change(client):

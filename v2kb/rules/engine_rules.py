@@ -161,12 +161,12 @@ def r45(view: SpecView, report: Reporter, context: Context) -> None:
         )
 
 
-def expected_route(view: SpecView) -> tuple[str, str] | Missing:
+def expected_route(view: SpecView, context: Context) -> tuple[str, str] | Missing:
     """Return (engine, reason) by the routing table, or the first answer that it needs and that is missing.
 
     Source: ferret-v2-dispatch, "Engine routing" and "Friction escape".
     """
-    if dead := _dead_without_mechanism(view):
+    if dead := _dead_without_mechanism(view, context):
         return "none", f"choice {dead} adopts a lever against a DEAD row without a new mechanism"
     answers = view.doc["engine"]["routing"]
     rounds = view.field("engine.routing.wedge_rounds", "0")
@@ -195,11 +195,11 @@ def expected_route(view: SpecView) -> tuple[str, str] | Missing:
     return "ferret", "it is wired, its gate is frozen and the target is a number"
 
 
-def _dead_without_mechanism(view: SpecView) -> str:
-    """Id of the first choice that adopts a lever, argues against a DEAD row (D1, D2, ...) and names nothing new."""
+def _dead_without_mechanism(view: SpecView, context: Context) -> str:
+    """Id of the first choice that adopts a lever, argues against a DEAD row and names nothing new."""
     for choice in view.doc["choices"]:
         against = any(
-            citation["kind"] == "evidence" and citation["stance"] == "contradicts" and citation["code"].startswith("D")
+            citation["kind"] == "evidence" and citation["stance"] == "contradicts" and context.is_dead(citation["code"])
             for citation in choice["citations"]
         )
         if choice["polarity"] == "adopts" and against and not choice["new_mechanism"]:
@@ -211,6 +211,7 @@ def _dead_without_mechanism(view: SpecView) -> str:
     "R75",
     severity=WARNING,
     title="Engine that writes the body",
+    version=2,
     source="ferret-v2-dispatch, engine routing and friction escape",
     formula="DEAD class: none; two wedges of a class or first bring-up: engineer; campaign verdict: kda; "
     "wired, frozen gate and numeric target: ferret; else engineer",
@@ -225,7 +226,7 @@ def r75(view: SpecView, report: Reporter, context: Context) -> None:
         message = "The engine that writes the body is not chosen."
         report.missing(Missing("engine.routing.route", message, "Choose engineer, ferret, kda or none."))
         return
-    expected = expected_route(view)
+    expected = expected_route(view, context)
     if isinstance(expected, Missing):
         report.missing(expected)
     elif routing["route"] != expected[0]:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from v2kb.rules.ceilings import PUBLISHED, Ceiling
+from v2kb.rules.evidence import DEAD
 from v2kb.rules.spec_view import Missing, Row, SpecView
 
 ERROR, WARNING, INFO = "E", "W", "I"
 SEVERITIES = (ERROR, WARNING, INFO)
 VIOLATION, MISSING_INPUT = "violation", "missing_input"
 OPEN, WAIVED = "open", "waived"
+_VERDICT_OF_LETTER = {"D": DEAD}
 DOCUMENT_RULE = "DOC"
 
 PASSED, FAILED, WARNED, INCOMPLETE, NOT_APPLICABLE = (
@@ -122,11 +124,18 @@ class Reporter:
 @dataclass(frozen=True, slots=True)
 class Context:
     """What a rule may read beside the spec: other specs of the queue by code, evaluated (None: none were given), and
-    the ceilings of evidence rows by code.
+    the ceilings and verdicts of evidence rows by code.
     """
 
     neighbours: Mapping[str, SpecView] | None = None
     ceilings: Mapping[str, tuple[Ceiling, ...]] = field(default_factory=lambda: PUBLISHED)
+    verdicts: Mapping[str, str] = field(default_factory=dict)
+
+    def is_dead(self, code: str) -> bool:
+        """Say whether a row is DEAD. A code keeps its letter when its verdict changes, so that the letter speaks only
+        for rows that are not at hand.
+        """
+        return (self.verdicts.get(code) or _VERDICT_OF_LETTER.get(code[:1])) == DEAD
 
 
 Check = Callable[[SpecView, Reporter, Context], None]

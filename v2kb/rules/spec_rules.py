@@ -141,18 +141,19 @@ def spec_report(
     ops: Mapping[str, Mapping[str, Any]] | None = None,
     *,
     ceilings: Mapping[str, tuple[Ceiling, ...]] = PUBLISHED,
+    verdicts: Mapping[str, str] | None = None,
     waivers: Iterable[Waiver] = (),
 ) -> SpecReport:
     """Run every rule over a spec document (canonical or raw).
 
     `neighbours` maps spec codes that the document's queue names to their documents; `ops` maps op slugs to
-    contracts, whose fixed axes become symbols; `ceilings` are those of evidence rows by code. Never raises for values
-    that JSON can hold.
+    contracts, whose fixed axes become symbols; `ceilings` and `verdicts` are those of evidence rows by code. Never
+    raises for values that JSON can hold.
     """
     view = SpecView(doc, ops)
     wanted = set(view.doc["smem"]["queue"])
     others = {code: SpecView(other) for code, other in (neighbours or {}).items() if code in wanted}
-    context = Context(others, ceilings)
+    context = Context(others, ceilings, verdicts or {})
     reporters = {rule.id: rule.run(view, context) for rule in RULES.values()}
     found = [*_document_findings(view), *(finding for r in reporters.values() for finding in r.findings)]
     noted = [_noted(finding, view) for finding in sorted(_merged(found), key=_order)]
