@@ -1,5 +1,6 @@
 """What a page of the editor shows: its fields with the findings beside them, the panel, the list of sections."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,12 +17,14 @@ from kernels.editor.fresh import Filled, without_fresh_rows
 from kernels.editor.layout import BY_SLUG, GROUPS, anchor_of, audit_to_begin_with
 from kernels.editor.places import field_label, field_url, form_path, label_of, row_of_path, section_of_path
 from kernels.models import Anchor, Op, Spec
-from kernels.selectors.checks import checks_document, report_of
+from kernels.selectors.checks import checks_document, contracts_of, report_of
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.pictures import DRAWN, pictures_of
 from kernels.services.specs import pin_citations
 from v2kb.rules.amendments import Setting
+from v2kb.rules.formulas import Rename, renamed_symbols
 from v2kb.rules.rule_registry import MISSING_INPUT, WAIVED
+from v2kb.rules.spec_view import SpecView
 from v2kb.rules.spec_words import ROLES
 
 FINISH = "finish"
@@ -118,16 +121,28 @@ def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> d
             for slug, title in SEVERITIES
             if (found := [finding for finding in findings if finding["level"] == slug])
         ],
-        "groups": _groups(spec, page, findings),
         "fresh_rows": filled.left_out,
     }
+    if page.slug == "overview":
+        context["renames"] = _renames(spec, pinned)
     if page.is_drawn:
         context["picture"] = pictures_of(pinned, (page.slug,)).get(page.slug)
+    blocked: list[str] = []
     if gate:
         result = gate_preview(spec, pinned)
-        lines = [(line, field_url(spec.code, filled.place(line.field), document)) for line in result.blocking_lines]
-        context |= {"gate": result, "gate_lines": [{"line": line, "url": url} for line, url in lines]}
-    return context
+        blocked = [filled.place(line.field) for line in result.blocking_lines]
+        urls = (field_url(spec.code, path, document) for path in blocked)
+        lines = [{"line": line, "url": url} for line, url in zip(result.blocking_lines, urls, strict=True)]
+        context |= {"gate": result, "gate_lines": lines}
+    return context | {"groups": _groups(spec, page, findings, blocked)}
+
+
+def _renames(spec: Spec, document: dict[str, Any]) -> list[Rename]:
+    """Symbols of a draft that were renamed while formulas use their old names."""
+    view = SpecView(document, contracts_of(document))
+    before = spec.head.content["symbols"] if spec.head else {}
+    known = {*view.symbols.values, *view.symbols.problems} - {*view.written["symbols"]}
+    return renamed_symbols(view.written, before, known)
 
 
 @dataclass(frozen=True)
@@ -181,8 +196,13 @@ def _by_row(findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _groups(spec: Spec, page: Page, findings: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The sections in their groups, each with how many findings it has and whether any blocks."""
+def _groups(
+    spec: Spec, page: Page, findings: Sequence[Mapping[str, Any]], blocked: Sequence[str]
+) -> list[dict[str, Any]]:
+    """The sections in their groups, each with how many findings it has, whether any blocks, and how many of the
+    fields at which the gate is `blocked`.
+    """
+    by_gate = Counter(section_of_path(path) for path in blocked)
     by_section: dict[str, list[str]] = {}
     for finding in findings:
         if finding["level"] not in QUIET:
@@ -196,6 +216,7 @@ def _groups(spec: Spec, page: Page, findings: Sequence[Mapping[str, Any]]) -> li
                     "url": reverse("kernels:spec_edit", args=[spec.code, section.slug]),
                     "here": page.slug == section.slug,
                     "count": len(by_section.get(section.slug, ())),
+                    "gate": by_gate[section.slug],
                     "blocks": any(level != "warning" for level in by_section.get(section.slug, ())),
                 }
                 for section in sections

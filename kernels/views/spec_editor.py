@@ -18,6 +18,7 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.values import whole_number
 from v2kb.core.views import redirect_htmx
+from v2kb.rules.formulas import rename_symbol
 from v2kb.rules.spec_document import empty_row, next_choice_id, normalise
 
 AUTOSAVE = "autosave"
@@ -134,6 +135,11 @@ def _act(request: HttpRequest, spec: Spec, document: dict[str, Any], action: Act
     if (action.verb, action.path) == ("add", "choices"):
         new_id = next_choice_id(normalise(document)[0], _used_ids(spec))
         document["choices"][-1] = {**empty_row("choices"), "id": new_id, "polarity": "keeps"}
+    elif action.verb == "rename":
+        old, _, new = action.path.partition("=")
+        symbols = normalise(document)[0]["symbols"]
+        if new in symbols and old not in symbols:
+            document.update(rename_symbol(document, old, new))
     elif action.verb == "convert" and action.path in (convert.ROWS, convert.CHANNELS):
         return _convert(request, document, action)
     return []

@@ -101,6 +101,7 @@
       if (told) announce(told.dataset.announce);
     }
     if (action === "autosave" && still) return schedule(0);
+    stored();
     delete form().dataset.dirty;
     autosave(form(), "saved", `Saved ${clock()}`);
     goOn();
@@ -121,9 +122,24 @@
       announce("Another tab changed the same fields. Choose which value stands.");
       document.querySelector("[data-error-summary]")?.focus();
     } else {
+      form().dataset.merged = "yes";
       announce("Another tab changed this page; its changes are shown here beside yours.");
       send("autosave");
     }
+  }
+
+  /** A save went through: what the page said of one that did not is no longer true. */
+  function stored() {
+    document.getElementById("merged")?.remove();
+    const summary = document.querySelector("#editor [data-error-summary]");
+    if (summary && form().dataset.merged) {
+      const note = document.createElement("p");
+      Object.assign(note, { id: "merged", className: "note note-good", textContent: "Another tab changed this page too. Its changes and yours are stored." });
+      summary.before(note);
+    }
+    summary?.remove();
+    delete form().dataset.merged;
+    delete form().dataset.refused;
   }
 
   function refused(answer, reply) {
@@ -189,6 +205,7 @@
     for (const id of ["messages", "editor", "checks", "gate", "sections", "picture"]) {
       const fresh = reply.getElementById(id);
       const old = document.getElementById(id);
+      if (id === "sections" && fresh && !reply.getElementById("gate")) keepGate(old, fresh);
       if (fresh && old && !(id === "picture" && reply.getElementById("editor"))) old.replaceWith(document.importNode(fresh, true));
     }
     for (const [id, open] of folds) document.getElementById(id)?.toggleAttribute("open", open);
@@ -196,6 +213,14 @@
       if (!goToRow(action)) restore(held);
     }
     markScrollers();
+  }
+
+  /** Where the gate was not asked, because typing here can't change what it says, its counts stay. */
+  function keepGate(old, fresh) {
+    for (const count of old.querySelectorAll("[data-gate]")) {
+      const link = [...fresh.querySelectorAll("a")].find((other) => other.getAttribute("href") === count.closest("a").getAttribute("href"));
+      link?.append(" ", count);
+    }
   }
 
   function restore(held) {

@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from kernels.models import SpecDraft
 from tests import factories as f
+from tests.rules.spec_examples import grouped_gemm_spec
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -78,6 +79,18 @@ def test_enter_in_a_field_saves_and_moves_or_pins_nothing(editor) -> None:
     after = SpecDraft.objects.get(user=editor.user).content["choices"][0]
     assert after["title"] == "Entered"
     assert after["citations"] == before["citations"]
+
+
+def test_a_renamed_symbol_s_uses_are_renamed_by_one_button(editor) -> None:
+    page = editor("overview")
+    SpecDraft.objects.filter(user=editor.user).update(content=grouped_gemm_spec())
+    page.reload()
+    page.get_by_label("name, row 1", exact=True).and_(page.locator("[name^=symbols]")).press_sequentially("_RING")
+    page.get_by_role("button", name="Rename to STAGES_RING everywhere").click()
+    expect(page.locator('[value^="rename:"]')).to_have_count(0)
+    stored = SpecDraft.objects.get(user=editor.user).content
+    assert stored["sems"]["rows"][0]["slots"] == "STAGES_RING"
+    assert stored["symbols"]["STAGES_RING"] == grouped_gemm_spec()["symbols"]["STAGES"]
 
 
 @pytest.mark.parametrize("scripts", [True, False], ids=["with scripts", "without"])

@@ -164,6 +164,11 @@ def test_two_tabs_that_change_different_fields_are_merged_without_a_question(pag
     expect(first.get_by_label("Title", exact=True)).to_have_value("From the other tab")
     expect(idiom).to_be_focused()
     assert draft_of(designer)["title"] == "From the other tab"
+    expect(first.locator("#editor [data-error-summary]")).to_have_count(0)
+    expect(first.locator("#merged")).to_contain_text("Its changes and yours are stored.")
+    idiom.press_sequentially("!")
+    until(first, lambda: draft_of(designer)["engine"]["idiom"].endswith("more!"))
+    expect(first.locator("#merged")).to_have_count(0)
 
 
 @pytest.mark.parametrize("choice", ["Mine", "Theirs"])

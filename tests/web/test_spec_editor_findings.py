@@ -10,7 +10,7 @@ from kernels.models import SpecDraft
 from tests import factories as f
 from tests.web.test_spec_page_design import full_spec
 from v2kb.rules.field_words import field_words, spoken
-from v2kb.rules.spec_diff import _FORMULAS
+from v2kb.rules.formulas import FORMULAS
 from v2kb.rules.spec_document import empty_row
 
 # What an amendment sets, the page that shows it, and the id of the field there.
@@ -66,7 +66,7 @@ def test_messages_call_each_number_as_its_form_does():
     for section in SECTIONS:
         for path, table in every_table(section.tables):
             inputs |= {f"{path}.{i.name}": i.label for i in table.all_inputs}
-    numbers = [p for p in inputs if p.rpartition(".")[2] in _FORMULAS or p.startswith("wiring.tasks.")]
+    numbers = [p for p in inputs if p.rpartition(".")[2] in FORMULAS or p.startswith("wiring.tasks.")]
     assert len(numbers) > 60
     assert [p for p in numbers if field_words(p).lower() != inputs[p].lower()] == []
     assert spoken("smem.regions[2].size_bytes") == "smem regions, row 3: size (B)"
@@ -101,3 +101,19 @@ def test_a_formula_without_a_value_names_its_field(client, forms_world):
     document["smem"]["regions"][0]["size_bytes"], document["amendments"] = "2,1", []
     page = page_with(client, forms_world, "smem", document)
     assert "smem regions, row 1: size (B) &quot;2,1&quot; has no value" in said_at(page, "f-smem-regions-0-size_bytes")
+
+
+@pytest.mark.django_db
+def test_a_section_that_the_gate_blocks_says_so_beside_its_name(client, forms_world):
+    code = forms_world["spec"].code
+    choices = reverse("kernels:spec_edit", args=[code, "choices"])
+    counted = re.compile(rf'href="{choices}"[^>]*>Choices.*?data-gate>gate (\d+)', re.S)
+    client.get(choices)
+    document = SpecDraft.objects.get(user=f.designer().user).content
+    choice = {**document["choices"][0], "polarity": "adopts", "citations": [], "prediction": None}
+    page = page_with(client, forms_world, "sems", {"choices": [choice]})
+    (blocked,) = counted.findall(page)
+    assert int(blocked) == len(re.findall(r"/choices/C1/#f-", page[page.index('id="gate"') :]))
+    page = page_with(client, forms_world, "sems", {"choices": []})
+    assert "AL1" in page
+    assert counted.findall(page) == ["1"]

@@ -12,6 +12,7 @@ from typing import Any
 
 from v2kb.rules.canonical import canonical_json
 from v2kb.rules.expressions import ExpressionError, SymbolTable, evaluate
+from v2kb.rules.formulas import FORMULAS
 from v2kb.rules.numbers import read_decimal
 from v2kb.rules.spec_view import symbol_table
 
@@ -59,18 +60,6 @@ _KEYS: dict[str, Namer] = {
     ),
     "acknowledged": _by("code"),
 }
-_FORMULAS = frozenset(
-    {
-        *("m", "tile_m", "tiles_per_task", "wedge_rounds", "low", "high"),
-        *("ordinal", "size_bytes", "alignment", "page_count", "release_step", "offset_bytes", "static_shared_bytes"),
-        *("columns", "start", "alloc_columns", "slots", "count", "tx_bytes", "num_op_sems"),
-        *("depth", "full_base", "empty_base", "full_arrivals", "empty_arrivals", "arrivals"),
-        *("stages", "num_tasks", "listed", "iterations", "active_low", "active_high"),
-        *("items", "tasks", "old_warps", "new_warps", "grid", "launches", "weight_bytes", "layers"),
-        *("inputs", "outputs", "register_split", "wrapper_inputs", "descriptor_rank", "instruction_dimensions"),
-    }
-)
-
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -146,7 +135,7 @@ class _Walk:
             return None
         if path[0] == "symbols":
             return symbols.values.get(path[-1])
-        if path[-1] in _FORMULAS:
+        if path[-1] in FORMULAS:
             try:
                 return evaluate(value, symbols)
             except ExpressionError:
