@@ -7,9 +7,10 @@ import pytest
 from tests.rules.spec_checks import changed, found
 from tests.rules.spec_examples import grouped_gemm_spec, norm_spec
 from tests.rules.test_prediction_rules import predicting
-from v2kb.rules.measurement_rules import contract_weight_bytes, ferret_cap, ferret_score
+from v2kb.rules.measurement_rules import contract_weight_bytes
 from v2kb.rules.spec_rules import spec_report
 from v2kb.rules.spec_view import SpecView
+from v2kb.rules.target_rules import ferret_cap, ferret_score
 
 RULES = ["R67", "R68", "R69", "R70", "R71", "R72"]
 BLANK = grouped_gemm_spec()["measurement"] | dict.fromkeys(
@@ -109,6 +110,9 @@ def test_r67_the_production_grid_is_that_of_the_op():
     doc, ops = placed(measured(grid="68"), "fused_megakernel", grid="136")
     (finding,) = found(doc, "R67", ops=ops)
     assert (finding.path, finding.facts) == ("measurement.grid", {"grid": 68, "production": [136]})
+    for right in ("136", ""):
+        doc, ops = placed(measured(grid=right), "fused_megakernel", grid="136")
+        assert found(doc, "R67", "missing_input", ops=ops) == []
     doc, ops = placed(measured(grid="136"), "fused_megakernel", grid="136")
     assert seen(doc, "R67", ops=ops) == []
 
@@ -142,6 +146,22 @@ def test_r68_missing_and_unreadable():
     assert spec_report(measured(body_us="")).states["R68"] == "passed", "globaltimer is right for any body"
     for wrong in ("short", "0", "-3"):
         assert seen(measured(body_us=wrong), "R68") == [("E", "measurement.body_us")]
+
+
+@pytest.mark.parametrize(
+    ("cell", "said"),
+    [
+        ("launches", "The number of launches is not stated."),
+        ("grid", "The grid of the measurement is not stated."),
+        ("layers", "It isn't said over how many layers one iteration runs."),
+        ("weight_bytes", "The weights of one layer are not given, and no contract gives them."),
+    ],
+)
+def test_a_number_that_is_missing_is_asked_for_in_words(cell, said):
+    doc = changed(predicting(gain_percent="5"), **{f"measurement__{cell}": ""})
+    (missing,) = [f for f in spec_report(doc).findings if f.path == f"measurement.{cell}"]
+    assert missing.message == said
+    assert missing.fix.startswith("Write ")
 
 
 # --- R69 to R71 ---

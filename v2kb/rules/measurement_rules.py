@@ -1,17 +1,17 @@
-"""Rules R67 to R72, R74 and R76: how a number is taken that may decide, and the arithmetic of its targets.
+"""Rules R67 to R72: how a number is taken that may decide.
 
 They concern choices that predict something, and any spec whose measurement part is filled in. Inside a megakernel the
 whole part is asked for; elsewhere only what was begun. Sources: m1-decode-evidence section 4; domain page 2.12.
 """
 
 from collections.abc import Mapping
-from decimal import Decimal
+from dataclasses import replace
 from math import prod
 from typing import Any
 
 from v2kb.rules.numbers import read_decimal
 from v2kb.rules.prediction_rules import inside_megakernel, predicting
-from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
+from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
 from v2kb.rules.units import trim_decimal
 
@@ -19,7 +19,6 @@ PART = "measurement"
 MIN_LAUNCHES = 3
 SHORT_BODY_US = 40
 COLD_BYTES = 252_000_000  # twice an L2 of 126 MB
-FERRET_SLACK = Decimal("0.02")
 DTYPE_BYTES = {
     "float64": 8, "int64": 8, "float32": 4, "int32": 4, "float16": 2, "bfloat16": 2, "float8_e4m3fn": 1,
     "float8_e5m2": 1, "int8": 1, "uint8": 1,
@@ -31,6 +30,13 @@ QUESTIONS = {
     "body_us": ("The time of the body today is not stated.", "Write it in microseconds, as far as it is known."),
     "cold": ("Whether the L2 is cold is not stated.", "Answer yes or no."),
     "floor": ("The floor that the body is held against is not stated.", "Choose one, or none."),
+    "launches": ("The number of launches is not stated.", f"Write {MIN_LAUNCHES} or more."),
+    "grid": ("The grid of the measurement is not stated.", "Write how many blocks run in production."),
+    "layers": ("It isn't said over how many layers one iteration runs.", "Write their number."),
+    "weight_bytes": (
+        "The weights of one layer are not given, and no contract gives them.",
+        "Write their bytes, or pin the ops to contracts that name their weights.",
+    ),
     "adds_block_maxima": ("Whether block maxima are added up is not stated.", "Answer yes or no."),
     "reads_block_sum": ("Whether the sum over blocks is read is not stated.", "Answer yes or no."),
 }
@@ -69,10 +75,21 @@ def _answer(view: SpecView, report: Reporter, name: str, needed: bool = False) -
     return value
 
 
+def _number(view: SpecView, report: Reporter, name: str, default: str = "") -> int | None:
+    """The number in a cell of the measurement part; None after reporting what keeps it from having one."""
+    value = view.field(f"{PART}.{name}", default)
+    if isinstance(value, int):
+        return value
+    message, fix = QUESTIONS[name]
+    report.missing(replace(value, message=message, fix=fix) if value.is_empty else value)
+    return None
+
+
 @spec_rule(
     "R67",
     severity=ERROR,
     title="Deciding grade",
+    version=2,
     source="m1-decode-evidence section 4; measurement page, section 3",
     formula="megakernel: TIER 1, production grid, cold, n >= 3, min or median over launches; TIER 2 is pending "
     "TIER-1; TIER 3 decides nothing",
@@ -129,21 +146,17 @@ def _judge_tier_1(view: SpecView, report: Reporter, statistic: str) -> None:
             "A mean over launches decides nothing.",
             "Take the minimum or the median over launches.",
         )
-    launches, grid = view.field(f"{PART}.launches"), view.field(f"{PART}.grid")
-    if isinstance(launches, Missing):
-        report.missing(launches)
-    elif launches < MIN_LAUNCHES:
+    launches = _number(view, report, "launches")
+    if launches is not None and launches < MIN_LAUNCHES:
         report.add(
             f"{PART}.launches",
             f"n is {launches}; under {MIN_LAUNCHES} the verdict stays pending TIER-1.",
             f"Plan {MIN_LAUNCHES} launches or more.",
             launches=launches,
         )
-    if isinstance(grid, Missing):
-        report.missing(grid)
-        return
     grids = sorted({int(contract["grid"]) for contract in view.contracts if contract.get("grid")})
-    if grids and grid not in grids:
+    grid = _number(view, report, "grid", str(grids[0]) if len(grids) == 1 else "")
+    if grid is not None and grids and grid not in grids:
         report.add(
             f"{PART}.grid",
             f"The grid is {grid:,}; the op runs in production at {', '.join(map(str, grids))}.",
@@ -200,7 +213,7 @@ def r69(view: SpecView, report: Reporter, context: Context) -> None:
     if floor == "achievable_bandwidth":
         report.add(
             f"{PART}.floor",
-            "The floor is bytes at a range of bandwidth that was reached; what these bytes take depends on grid and size.",
+            "The floor is bytes at a bandwidth that was reached; what these bytes take depends on grid and size.",
             "Plan by it, and probe the floor at the same grid with an xor consumer before a verdict.",
             severity=WARNING,
         )
@@ -261,12 +274,9 @@ def r72(view: SpecView, report: Reporter, context: Context) -> None:
         report.skip("The plan doesn't call its numbers cold.")
         return
     derived = contract_weight_bytes(view)
-    per_layer = view.field(f"{PART}.weight_bytes", "" if derived is None else str(derived))
-    layers = view.field(f"{PART}.layers")
-    for value in (per_layer, layers):
-        if isinstance(value, Missing):
-            report.missing(value)
-    if isinstance(per_layer, Missing) or isinstance(layers, Missing):
+    per_layer = _number(view, report, "weight_bytes", "" if derived is None else str(derived))
+    layers = _number(view, report, "layers")
+    if per_layer is None or layers is None:
         return
     if derived is not None and per_layer < derived:
         report.add(
@@ -321,85 +331,4 @@ def _weight_bytes(contract: Mapping[str, Any], workload: Mapping[str, Any]) -> i
     return total
 
 
-def ferret_score(body_us: Decimal, trusted: bool = True) -> Decimal:
-    """Return the score of a body (p50 in microseconds): 1e6 / body, and 0 on any trust failure.
-
-    Raises ValueError for a time that is not above 0.
-    """
-    if body_us <= 0:
-        raise ValueError("the time of a body must be above 0")
-    return Decimal(1_000_000) / body_us if trusted else Decimal(0)
-
-
-def ferret_cap(target_ratio: Decimal, baseline_us: Decimal) -> Decimal:
-    """Return the score beyond which nothing counts: (target + 0.02) times the score of the baseline."""
-    return (target_ratio + FERRET_SLACK) * ferret_score(baseline_us)
-
-
-@spec_rule(
-    "R74",
-    severity=INFO,
-    title="Score of a ferret run",
-    source="the ferret agent's page",
-    formula="score = 1e6 / body_p50, at most (target + 0.02) * baseline, 0 on any trust failure",
-    inputs=("engine.routing.route", "measurement.targets[]"),
-)
-def r74(view: SpecView, report: Reporter, context: Context) -> None:
-    if view.doc["engine"]["routing"]["route"] != "ferret":
-        report.skip("The body isn't written by a scored run.")
-        return
-    targets = view.doc[PART]["targets"]
-    if not targets:
-        message = "A scored run needs a numeric target."
-        report.missing(Missing(f"{PART}.targets", message, "Add what the body takes now and what it should take."))
-    for index, target in enumerate(targets):
-        now, wanted = read_decimal(target["now"]), read_decimal(target["target"])
-        if now is None or wanted is None or min(now, wanted) <= 0:
-            continue
-        score, cap = ferret_score(wanted), ferret_cap(now / wanted, now)
-        report.add(
-            f"{PART}.targets[{index}]",
-            f"{target['what'] or 'The body'} at its target scores {score:,.0f}; above {cap:,.0f} nothing counts, and a "
-            "trust failure scores 0.",
-            "Nothing to do; the run's gate must use the same arithmetic.",
-            score=f"{score:.0f}",
-            cap=f"{cap:.0f}",
-        )
-
-
-@spec_rule(
-    "R76",
-    severity=WARNING,
-    title="Arithmetic of targets",
-    source="the grouped GEMM's dispatch brief, section 2",
-    formula="ratio = now / target, within the rounding of what is written",
-    inputs=("measurement.targets[]",),
-)
-def r76(view: SpecView, report: Reporter, context: Context) -> None:
-    targets = view.doc[PART]["targets"]
-    if not targets:
-        report.skip("The spec sets no numeric target.")
-    for index, target in enumerate(targets):
-        path = f"{PART}.targets[{index}]"
-        values = {name: read_decimal(target[name]) for name in ("now", "target", "ratio")}
-        for name, value in values.items():
-            if value is None or value <= 0:
-                message = f"{name} of {target['what'] or f'target {index + 1}'} is no number above 0."
-                report.missing(Missing(f"{path}.{name}", message, "Write it as 27 or 12.2."))
-        if any(value is None or value <= 0 for value in values.values()):
-            continue
-        right = values["now"] / values["target"]
-        written = values["ratio"]
-        places = max(0, -written.as_tuple().exponent)
-        if abs(right - written) > Decimal(5).scaleb(-places - 1):
-            shown = f"{right:.2f}"
-            report.add(
-                f"{path}.ratio",
-                f"{target['what'] or 'The target'}: {target['now']} / {target['target']} is {shown}, and {written} is "
-                "written.",
-                f"Write {shown}.",
-                ratio=shown,
-            )
-
-
-MEASUREMENT_RULES: tuple[Rule, ...] = (r67, r68, r69, r70, r71, r72, r74, r76)
+MEASUREMENT_RULES: tuple[Rule, ...] = (r67, r68, r69, r70, r71, r72)

@@ -52,6 +52,7 @@ from v2kb.rules.smem_use_rules import SMEM_USE_RULES
 from v2kb.rules.spec_document import empty_spec
 from v2kb.rules.spec_fields import ROW_FIELDS
 from v2kb.rules.spec_view import SpecView
+from v2kb.rules.target_rules import TARGET_RULES
 from v2kb.rules.tmem_rules import TMEM_RULES
 from v2kb.rules.tmem_rules import tmem_map as draw_tmem
 from v2kb.rules.waivers import Waiver, waive
@@ -77,6 +78,7 @@ _ALL = (
     *PREDICTION_RULES,
     *WAVE_QUANT_RULES,
     *MEASUREMENT_RULES,
+    *TARGET_RULES,
     *REVIEW_RULES,
 )
 _CLAIMS = claim_rule({rule.id: rule for rule in _ALL})

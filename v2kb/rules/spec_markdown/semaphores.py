@@ -145,7 +145,8 @@ def brief(text: str) -> str:
     """The beginning of a long explanation, cut between two parts of it."""
     if len(text) <= MAX_MEANING:
         return text
-    cut = max(text.rfind(end, 0, MAX_MEANING) for end in (". ", "; ", ", ", " ("))
+    ends = (". ", "; ", ", ") if any(end in text[:MAX_MEANING] for end in (". ", "; ", ", ")) else (" (",)
+    cut = max(text.rfind(end, 0, MAX_MEANING) for end in ends)
     return text[: cut if cut > 0 else MAX_MEANING].rstrip(" .;,(")
 
 
