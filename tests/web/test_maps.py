@@ -163,7 +163,21 @@ def test_columns_that_overlap_are_marked_and_gaps_are_said():
 def test_columns_without_numbers_say_what_is_missing():
     drawn = tmem_map(columns_of({"tmem": {"objects": [{"name": "ACC", "columns": "W"}]}}))
     assert drawn["objects"] == []
-    assert "tmem.objects[0].columns" in drawn["description"]
+    assert drawn["description"].startswith("Nothing can be drawn yet: tmem objects, row 1: columns per slot")
+
+
+def test_the_columns_say_what_is_drawn_and_who_has_them():
+    document = grouped_gemm_spec()
+    drawn = tmem_map(columns_of(document))
+    assert drawn["description"].startswith(
+        "Columns 0 to 63 of the 512 that an SM has. 40 are needed, 64 allocated (allo"
+    )
+    assert "ACC0 to ACC1 in 0 to 31: mma writes, consumer reads." in drawn["description"]
+    assert {(row["name"], row["writer"], row["reader"]) for row in drawn["rows"]} >= {("ACC0", "mma", "consumer")}
+    rows = [{"name": "ACC", "columns": "32"}]
+    plain = tmem_map(CALCULATORS["tmem-columns"]({"objects": rows})["result"])
+    assert "32 are needed, 32 to be allocated. ACC in 0 to 31." in plain["description"]
+    assert not plain["has_users"]
 
 
 def test_the_grid_of_roles_has_a_cell_per_role_and_path():

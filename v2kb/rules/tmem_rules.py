@@ -151,12 +151,15 @@ def tmem_map(view: SpecView) -> dict[str, Any]:
     """Return plain values for a picture of the 512 columns.
 
     `error` is None, or says which input is missing; then nothing is drawn. `alloc` is what the spec allocates (None
-    where that has no value), `wanted` what its objects need; `index` of an object is its row.
+    where that has no value), `wanted` what its objects need; `index` of an object is its row, whose roles `users` has.
     """
     objects, missing = tmem_objects(view)
     given = view.field(ALLOC)
     error = {"path": missing[0].path, "message": missing[0].message} if missing else None
-    return draw_layout(layout(objects), given if isinstance(given, int) else None) | {"error": error}
+    users = [{name: row.source[name] for name in ("writer", "reader")} for row in view.tmem]
+    owners = {name: view.doc["tmem"][name] for name in ("alloc_role", "dealloc_role")}
+    drawn = draw_layout(layout(objects), given if isinstance(given, int) else None)
+    return drawn | owners | {"users": users, "error": error}
 
 
 def draw_layout(plan: TmemLayout, alloc: int | None) -> dict[str, Any]:

@@ -174,7 +174,7 @@ def _describe(picture: Picture, placed: Sequence[Picture]) -> str:
         text += f" Not placed: {', '.join(names[:6])}{' and more' if len(names) > 6 else ''}."
     error = picture["error"]
     if error:
-        text += f" {error['message']}" if error["code"] != "missing_input" else f" {error['path']}: {error['message']}"
+        text += f" {error['message']}"
     over = [r for r in picture["regions"] if r["overrun_bytes"] > 0]
     if over:
         text += f" {over[0]['name']} ends {over[0]['overrun_bytes']:,} B past the capacity."

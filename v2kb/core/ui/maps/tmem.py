@@ -6,6 +6,8 @@ from v2kb.core.ui.maps.common import Picture, fits, tones
 
 WIDTH_UNITS = 1_024
 TICK_COLUMNS = 64
+_DONE_BY = (("alloc_role", "allocated"), ("dealloc_role", "freed"))
+_USES = (("writer", "writes"), ("reader", "reads"))
 
 
 def tmem_map(picture: Picture) -> dict[str, Any]:
@@ -35,10 +37,16 @@ def tmem_map(picture: Picture) -> dict[str, Any]:
         ],
         "limit_x": round(min(alloc, end) * unit, 2) if alloc else None,
         "rows": [
-            {**item, "columns": item["last"] - item["first"] + 1, "clash": _clashes(item, clashing)}
+            {
+                **item,
+                **(picture["users"][item["index"]] if "users" in picture else {}),
+                "columns": item["last"] - item["first"] + 1,
+                "clash": _clashes(item, clashing),
+            }
             for item in picture["objects"]
         ],
-        "description": _describe(picture),
+        "has_users": "users" in picture,
+        "description": _describe(picture, end),
     }
 
 
@@ -59,15 +67,17 @@ def _clashes(item: Picture, clashing: list[tuple[int, int]]) -> bool:
     return any(first <= item["last"] and item["first"] <= last for first, last in clashing)
 
 
-def _describe(picture: Picture) -> str:
+def _describe(picture: Picture, end: int) -> str:
     if picture.get("error"):
-        return f"Nothing can be drawn yet. {picture['error']['path']}: {picture['error']['message']}"
-    text = f"{picture['need']:,} columns needed"
+        return f"Nothing can be drawn yet: {picture['error']['message']}"
+    text = f"Columns 0 to {end - 1} of the {picture['columns']} that an SM has. {picture['need']:,} are needed"
     if picture["alloc"] is not None:
         text += f", {picture['alloc']:,} allocated"
     elif picture["wanted"]:
         text += f", {picture['wanted']:,} to be allocated"
-    text += "."
+    by = [f"{done} by {picture[role]}" for role, done in _DONE_BY if picture.get(role)]
+    text += f" ({', '.join(by)})." if by else "."
+    text += "".join(f" {said}." for said in _objects_in_words(picture))
     if picture["alloc"] is not None and not picture["alloc_valid"]:
         text += " The allocation doesn't hold them, or is none of 32, 64, 128, 256 and 512."
     elif picture["wanted"] is None:
@@ -78,3 +88,18 @@ def _describe(picture: Picture) -> str:
         spans = [f"{gap['first']} to {gap['last']}" for gap in picture["gaps"][:6]]
         text += f" Unused below the highest: {', '.join(spans)}."
     return text
+
+
+def _objects_in_words(picture: Picture) -> list[str]:
+    """Each row of the table: its columns, who writes and who reads them."""
+    spans: dict[int, list[Picture]] = {}
+    for item in picture["objects"]:
+        spans.setdefault(item["index"], []).append(item)
+    said = []
+    for index, slots in spans.items():
+        first, last = slots[0], slots[-1]
+        name = first["name"] if first is last else f"{first['name']} to {last['name']}"
+        users = picture["users"][index] if "users" in picture else {}
+        done = [f"{role} {does}" for key, does in _USES if (role := users.get(key))]
+        said.append(": ".join(filter(None, (f"{name} in {first['first']} to {last['last']}", ", ".join(done)))))
+    return said
