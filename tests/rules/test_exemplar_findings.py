@@ -31,11 +31,11 @@ VIOLATIONS = {
     # Section 0 takes its floors from 2.0 to 3.4 TB/s.
     ("R69", "W", "measurement.floor", 64),
     ("R35", "W", "granularity[2].iterations", 265),
-    ("R46", "W", "wiring.tasks[0].id", 489),
+    ("R46", "W", "wiring.tasks[0].id", 491),
     ("R78", "W", "open_questions[0].state", 546),
     ("R10", "I", "smem.regions[1]", 153),
     ("R43", "I", "granularity[2].iterations", 265),
-    ("R48", "I", "wiring.tasks[0].id", 489),
+    ("R48", "I", "wiring.tasks[0].id", 491),
     ("R53", "I", "wiring.files", 436),
 }
 # What the document nowhere says.

@@ -61,6 +61,7 @@ _KEYS: dict[str, Namer] = {
     "acknowledged": _by("code"),
 }
 
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """One difference. `place` names it in words of the document, such as `choices C1 > prediction > gain_percent`.

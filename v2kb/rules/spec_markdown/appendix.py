@@ -53,9 +53,10 @@ def _amendment(draft: Draft, section: Section, block: Block) -> None:
         return
     if not fields:
         draft.doubt(block.first, "This part of the appendix changes no field that is known; its text is kept.", path)
-    for number, (field, _) in enumerate(fields):
-        draft.lines[f"{path}.fields[{number}]"] = block.first
-        draft.lines.setdefault(field, block.first)
+    for number, (field, value) in enumerate(fields):
+        line = block.line_at(max(block.plain.find(f"={value}"), 0)) if value.isdigit() else block.first
+        draft.lines[f"{path}.fields[{number}]"] = line
+        draft.lines.setdefault(field, line)
 
 
 def _state(draft: Draft, asked: re.Match[str], text: str) -> list[tuple[str, str]]:
