@@ -111,6 +111,41 @@ def test_an_administrator_gives_roles_and_the_log_says_so(administrator, make_us
     assert (line.before["roles"], line.after["roles"]) == (["viewer"], ["designer"])
 
 
+@pytest.mark.parametrize("lost", ["role", "is_active", "is_staff"])
+def test_the_last_administrator_keeps_role_and_standing(administrator, lost):
+    boss = User.objects.get(username="ada")
+    data = form_of(boss)
+    data["is_staff"] = "on"
+    data["groups"] = [] if lost == "role" else [Group.objects.get(name="administrator").pk]
+    data.pop(lost, None)
+    page = administrator.post(url(User, "change", boss.pk), data)
+    assert "ada is the only administrator who can sign in here. Make another active user" in page.text
+    boss.refresh_from_db()
+    assert (boss.is_active, boss.is_staff, boss.groups.filter(name="administrator").exists()) == (True, True, True)
+    second = User.objects.create_user("second", password=f.PASSWORD, is_staff=True)
+    second.groups.add(Group.objects.get(name="administrator"))
+    assert administrator.post(url(User, "change", boss.pk), data).status_code == 302
+    assert not User.objects.filter(pk=boss.pk, is_active=True, is_staff=True, groups__name="administrator").exists()
+
+
+def test_the_list_of_users_shows_and_filters_roles(administrator, make_user):
+    make_user("dora", "designer", "validator")
+    page = administrator.get(url(User, "changelist")).text
+    assert "designer, validator" in page
+    assert "By role" in page
+    designers = Group.objects.get(name="designer").pk
+    page = administrator.get(url(User, "changelist"), {"groups__id__exact": designers}).text
+    assert ("dora" in page, "1 user" in page) == (True, True)
+
+
+def test_a_message_with_a_link_is_whole_on_the_next_page_of_the_site(administrator, make_user):
+    user = make_user("dora")
+    assert administrator.post(url(User, "change", user.pk), form_of(user)).status_code == 302
+    page = administrator.get("/evidence/").text
+    assert 'data-announce="The user “dora” was changed successfully."' in page
+    assert '<a href="' in page.split("data-announce=")[1].split("</li>")[0]
+
+
 def test_an_administrator_makes_a_user_with_a_one_time_password(administrator):
     data = {
         "username": "new",

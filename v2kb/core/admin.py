@@ -5,17 +5,21 @@ from typing import Any
 from django import forms
 from django.contrib import admin
 from django.contrib.auth.admin import UserAdmin
+from django.contrib.auth.forms import UserChangeForm
 from django.contrib.auth.models import Group
+from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from knox.models import AuthToken
 
 from v2kb.core.actor import actor_from_request
+from v2kb.core.errors import Refusal
 from v2kb.core.guarded_admin import ReadOnlyAdmin, activity_url
 from v2kb.core.models import Activity, User
 from v2kb.core.policies import has_role
-from v2kb.core.services import note_password_issued, note_user_edit, user_facts
+from v2kb.core.services import note_password_issued, note_user_edit, refuse_last_administrator, user_facts
 
 # A group is a role, and a token speaks for its user: both change through services only.
 admin.site.unregister(Group)
@@ -35,12 +39,39 @@ class ActivityAdmin(ReadOnlyAdmin):
         return lookup in ("object_type", "object_id") or super().lookup_allowed(lookup, value, request)
 
 
+class RoleFilter(admin.RelatedFieldListFilter):
+    """Groups by the name that people know them by."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.title = "role"
+
+
+class PeopleForm(UserChangeForm):
+    """Refuses at its field what would leave the site without an administrator."""
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean()
+        if self.errors or "groups" not in data:
+            return data
+        before = user_facts(User.objects.get(pk=self.instance.pk))
+        roles = [group.name for group in data["groups"]]
+        try:
+            refuse_last_administrator(
+                self.instance, before, {"active": data["is_active"], "staff": data["is_staff"], "roles": roles}
+            )
+        except Refusal as refusal:
+            self.add_error(refusal.field, ValidationError(f"{refusal.message} {refusal.fix}", code=refusal.code))
+        return data
+
+
 @admin.register(User)
 class PeopleAdmin(UserAdmin):
     """Users and their roles. Needs the role administrator; being a superuser is not enough, and gives nothing here."""
 
-    list_display = ["username", "first_name", "last_name", "engine_name", "is_active", "is_staff"]
-    list_filter = ["is_active", "is_staff", "groups"]
+    form = PeopleForm
+    list_display = ["username", "first_name", "last_name", "engine_name", "roles", "is_active", "is_staff"]
+    list_filter = ["is_active", "is_staff", ("groups", RoleFilter)]
     filter_horizontal = []
     readonly_fields = ["last_login", "date_joined"]
     fieldsets = [
@@ -72,6 +103,13 @@ class PeopleAdmin(UserAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
         return False  # what a user did stays under the name; make them inactive instead
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @admin.display(description="roles")
+    def roles(self, user: User) -> str:
+        return ", ".join(sorted(group.name for group in user.groups.all()))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """What happened to a user is in the activity log."""

@@ -71,13 +71,37 @@ def user_facts(user: User) -> dict[str, Any]:
     }
 
 
+def refuse_last_administrator(user: User, before: dict[str, Any], after: dict[str, Any]) -> None:
+    """Refuse an edit (`user_facts` before and after) that leaves nobody who could manage people.
+
+    Raises Conflict core.last_administrator.
+    """
+
+    def manages(facts: dict[str, Any]) -> bool:
+        return facts["active"] and facts["staff"] and "administrator" in facts["roles"]
+
+    others = User.objects.exclude(pk=user.pk).filter(is_active=True, is_staff=True, groups__name="administrator")
+    if manages(before) and not manages(after) and not others.exists():
+        raise Conflict(
+            "core.last_administrator",
+            f"{user.username} is the only administrator who can sign in here.",
+            field="groups",
+            fix="Make another active user with staff status an administrator first.",
+        )
+
+
 @service("core.note_user_edit")
 def note_user_edit(actor: Actor, *, user: User, before: dict[str, Any] | None) -> None:
-    """Note that an administrator made or changed a user; part of the transaction that did it."""
+    """Note that an administrator made or changed a user; part of the transaction that did it.
+
+    Raises Conflict core.last_administrator.
+    """
     require_role(actor, "administrator")
     after = user_facts(User.objects.get(pk=user.pk))
     said = f"user {user.username} {'made' if before is None else 'changed'}"
     record(actor, "core.edit_user", user, said, before=before, after=after)
+    if before is not None:
+        refuse_last_administrator(user, before, after)
 
 
 @service("core.note_password_issued")
