@@ -139,10 +139,11 @@ def judged(spec: Spec, page: Page, document: dict[str, Any], *, gate: bool) -> d
 
 def _renames(spec: Spec, document: dict[str, Any]) -> list[Rename]:
     """Symbols of a draft that were renamed while formulas use their old names."""
-    view = SpecView(document, contracts_of(document))
+    view = SpecView(document)
     before = spec.head.content["symbols"] if spec.head else {}
-    known = {*view.symbols.values, *view.symbols.problems} - {*view.written["symbols"]}
-    return renamed_symbols(view.written, before, known)
+    found = renamed_symbols(view.written, before, view.symbols.constants)
+    axes = {name for contract in contracts_of(document).values() for name in contract["axes"]} if found else ()
+    return [rename for rename in found if rename.old not in axes]
 
 
 @dataclass(frozen=True)

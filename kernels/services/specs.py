@@ -43,7 +43,7 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
     SpecOp.objects.bulk_create(SpecOp(spec=spec, op=op) for op in ops)
     document = plain_copy(content) if content else empty_spec()
     document["title"] = title.strip()
-    document["ops"] = _covering(document.get("ops"), ops)
+    document["ops"] = covering(document.get("ops"), ops)
     SpecDraft.objects.create(spec=spec, user=actor.user, content=document)
     record(
         actor,
@@ -55,7 +55,7 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
     return spec
 
 
-def _covering(rows: Any, ops: list[Op]) -> list[dict[str, Any]]:
+def covering(rows: Any, ops: list[Op]) -> list[dict[str, Any]]:
     """The rows of a document's ops with the newest contracts of `ops`, and a row for each op that has none.
 
     Rows of sub-ops that name no op belong to the one op where there is only one.

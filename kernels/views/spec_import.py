@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
@@ -9,13 +10,16 @@ from django.views.decorators.http import require_GET, require_http_methods
 from kernels.forms import SpecImportForm
 from kernels.models import Op, Spec, SpecRevision
 from kernels.policies import may_design
+from kernels.selectors.checks import contracts_of, report_of
 from kernels.selectors.spec_files import FileCheck, check_file, spec_json, templates
 from kernels.services import posting
+from kernels.services.specs import covering
 from v2kb.core.actor import actor_from_request
 from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 from v2kb.rules.spec_markdown.writing import write_markdown
+from v2kb.rules.spec_rules import SpecReport
 
 MAX_SHOWN = 300
 EXPORTS = {"md": ("text/markdown; charset=utf-8", write_markdown), "json": ("application/json", spec_json)}
@@ -38,7 +42,7 @@ def spec_import(request: HttpRequest) -> HttpResponse:
     form = SpecImportForm(request.POST, request.FILES) if request.method == "POST" else _filled(request)
     check = None
     if request.method == "POST" and form.is_valid():
-        check = check_file(form.cleaned_data["text"])
+        check = _checked(form.cleaned_data["text"], form.cleaned_data["ops"])
         if check.reading.unreadable:
             form.add_error("text", check.reading.unreadable)
             check = None
@@ -48,8 +52,21 @@ def spec_import(request: HttpRequest) -> HttpResponse:
                 return redirect("kernels:spec_edit", code=spec.code, section="overview")
         form = _kept(form)
     elif form.initial.get("text"):
-        check = check_file(form.initial["text"])
-    return render(request, "kernels/spec_import.html", _context(form, check), status=422 if form.errors else 200)
+        check = _checked(form.initial["text"], Op.objects.filter(slug__in=form.initial["ops"]))
+    context = _context(form, check)
+    if check is not None:
+        context["no_contract"] = not form["ops"].value() and not contracts_of(check.reading.document)
+    return render(request, "kernels/spec_import.html", context, status=422 if form.errors else 200)
+
+
+def _checked(text: str, ops: QuerySet[Op]) -> FileCheck:
+    """What a file says, and what the rules say of the spec that it would begin over the ticked ops."""
+    ticked = list(ops.select_related("head"))
+
+    def report(document: dict[str, Any]) -> SpecReport:
+        return report_of({**document, "ops": covering(document["ops"], ticked)} if ticked else document)
+
+    return check_file(text, report)
 
 
 def _begin(actor, check: FileCheck, data: dict[str, Any]) -> Spec:

@@ -57,6 +57,16 @@ def test_a_renamed_symbol_with_old_uses_is_offered_and_renamed_when_asked(overvi
     assert after["choices"] == before["choices"]
 
 
+def test_an_axis_of_the_op_s_contract_is_no_old_name(overview):
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    for name, offered in (("cols", False), ("colours", True)):
+        draft.refresh_from_db()
+        draft.content["symbols"]["SPARE"] = "1"
+        draft.content["roles"]["stages"] = name
+        draft.save()
+        assert (f"rename:{name}=SPARE" in overview("save")) == offered
+
+
 @pytest.mark.parametrize(
     "action", ["rename:STAGES=NOWHERE", "rename:STAGES=ACC", "rename:", "rename:=", "rename:A=B:3"]
 )

@@ -1,5 +1,6 @@
 """Importing a spec, beginning from a template or another spec, and exporting one."""
 
+import copy
 import json
 
 import pytest
@@ -10,6 +11,9 @@ from kernels.models import Spec, SpecDraft
 from kernels.selectors.spec_files import templates
 from tests import factories as f
 from tests.rules.test_spec_markdown import SPEC
+from tests.starter_data import STARTER, load
+from v2kb.rules.antiloop import evaluate
+from v2kb.rules.canonical import content_hash
 from v2kb.rules.spec_document import normalise
 from v2kb.rules.spec_markdown.reading import read_markdown
 from v2kb.rules.spec_rules import spec_report
@@ -86,14 +90,70 @@ def test_templates(designer, name):
     assert "Begin the spec" in html
 
 
-def test_there_is_a_template_per_family_and_they_are_whole():
-    found = templates()
-    assert [t.family for t in found.values()] == list("ABCDE")
-    for template in found.values():
-        assert normalise(template.document) == (template.document, [])
-        broken = [x for x in spec_report(template.document).findings if x.kind == "violation" and x.severity == "E"]
-        assert broken == []
-    assert spec_report(found["family-b-rmsnorm-7168"].document).passes
+def test_a_preview_says_what_was_not_asked_until_an_op_is_ticked(designer):
+    text = json.dumps({**templates()["family-b-rmsnorm-7168"].document, "symbols": {}})
+    asked = {"text": text, "action": "preview"}
+    page = designer.post(URL, asked).content.decode()
+    assert "No op is ticked." in page
+    assert "has not been asked" in page
+    assert "No rule finds anything." not in page
+    page = designer.post(URL, {**asked, "ops": "rmsnorm-cpu"}).content.decode()
+    assert "No op is ticked." not in page
+    begun = designer.get(URL, {"template": "family-b-rmsnorm-7168", "op": "rmsnorm-cpu"})
+    assert "has not been asked" not in begun.content.decode()
+
+
+def test_a_preview_asks_the_rules_with_the_contracts_of_the_ticked_ops(designer):
+    document = copy.deepcopy(templates()["family-b-rmsnorm-7168"].document)
+    document["granularity"][0]["num_tasks"] = "cols/4"
+    asked = {"text": json.dumps(document), "action": "preview"}
+    assert "cols is not a known symbol" in designer.post(URL, asked).content.decode()
+    assert "cols is not a known symbol" not in designer.post(URL, {**asked, "ops": "rmsnorm-cpu"}).content.decode()
+
+
+# What each template leaves to its designer: blocking findings with a starter op, and lines of the gate.
+LEFT = {
+    "family-a-pipeline": (
+        "w13-grouped-gemm-b200",
+        {"measurement.weight_bytes", "measurement.layers", "wiring.tasks[0].id", "wiring.tasks[1].id"},
+        {("AL1", "choices[0].citations"), ("AL5", "choices[0].prediction.cases")},
+    ),
+    "family-b-rmsnorm-7168": ("rmsnorm-b200", {"wiring.tasks[0].id"}, {("AL1", "choices[0].citations")}),
+    "family-c-one-block": (
+        "rmsnorm-b200",
+        {"measurement.weight_bytes", "measurement.layers", "wiring.tasks[0].id"},
+        {("AL1", "choices[0].citations"), ("AL3", "choices[0].lever"), ("AL4", "choices[0].lever"),
+         ("AL5", "choices[0].prediction.cases")},
+    ),
+    "family-d-no-shared-memory": ("rmsnorm-b200", set(), {("AL1", "choices[0].citations")}),
+    "family-e-helper": ("rmsnorm-b200", {"open_questions[0].state"}, {("AL1", "choices[0].citations")}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_template_leaves_to_the_designer_only_what_nobody_else_knows(name):
+    template = templates()[name]
+    assert normalise(template.document) == (template.document, [])
+    op, findings, lines = LEFT[name]
+    contract = load(STARTER / "ops" / f"{op}.json")
+    document = copy.deepcopy(template.document)
+    for row in document["ops"]:
+        row |= {"op": op, "contract": content_hash(contract)}
+    report = spec_report(document, ops={op: contract})
+    assert {f.path for f in report.findings if f.severity == "E"} == findings
+    vocabulary = {lever["slug"]: lever for lever in load(STARTER / "levers.json")["levers"]}
+    snapshot = {"rows": {}, "levers": vocabulary, "contracts": {content_hash(contract): contract["scope"]}}
+    result = evaluate(document, snapshot, {"authors": ["dora"], "today": "2026-11-29"})
+    assert {(line.rule, line.field) for line in result.blocking_lines} == lines
+    # Every choice that adopts a lever has what it will be measured against.
+    anchors = {anchor["name"] for anchor in document["anchors"]}
+    assert {c["prediction"]["anchor"] for c in document["choices"] if c["polarity"] == "adopts"} <= anchors
+    assert document["ops"]
+    assert document["gates"]
+
+
+def test_there_is_a_template_per_family():
+    assert [t.family for t in templates().values()] == list("ABCDE")
 
 
 def test_another_spec_as_the_beginning(designer):
