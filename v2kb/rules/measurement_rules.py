@@ -35,7 +35,7 @@ QUESTIONS = {
     "layers": ("It isn't said over how many layers one iteration runs.", "Write their number."),
     "weight_bytes": (
         "The weights of one layer are not given, and no contract gives them.",
-        "Write their bytes, or pin the ops to contracts that name their weights.",
+        "Write their bytes; or name workloads in the prediction, at whose sizes the ops' contracts give them.",
     ),
     "adds_block_maxima": ("Whether block maxima are added up is not stated.", "Answer yes or no."),
     "reads_block_sum": ("Whether the sum over blocks is read is not stated.", "Answer yes or no."),
