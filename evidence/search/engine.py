@@ -18,15 +18,21 @@ from v2kb.rules.search_expression import Expression, any_of, expression_of
 from v2kb.rules.search_mending import mend
 from v2kb.rules.search_query import MAX_CHARS, QueryError, SearchQuery, least_words, parse_query
 from v2kb.rules.search_rank import RANKED_AT_MOST
-
-ENOUGH = 8
-"""With so many rows that hold every word, nothing is guessed."""
-MAX_HASHES = 12
-MIN_LEVER_CHARS = 4
-SOME_WORDS_LIMIT = 40
-IN_TITLE = NEXT = 1e6
-CODE, HASH, LEVER_NAME = "the code", "the hash of a revision", "a name of its lever"
-SURE = {CODE, HASH, LEVER_NAME}
+from v2kb.rules.search_tiers import (
+    CODE,
+    ENOUGH,
+    HASH,
+    IN_TITLE,
+    LEVER_NAME,
+    MAX_HASHES,
+    MIN_LEVER_CHARS,
+    MOST_OF_A_HASH,
+    NEXT,
+    SOME_WORDS_LIMIT,
+    SURE,
+    held_words,
+    read_as,
+)
 
 
 @dataclass(frozen=True)
@@ -182,7 +188,7 @@ class _Search:
         found: set[int] = set()
         for start in [part for digit in digits for part in exact_hashes(digit)][:MAX_HASHES]:
             revisions = EvidenceRevision.objects.filter(content_hash__gte=start, content_hash__lt=f"{start}g")
-            found.update(revisions.values_list("row_id", flat=True)[:50])
+            found.update(revisions.values_list("row_id", flat=True)[:MOST_OF_A_HASH])
         hashed = self._places(np.array(sorted(found), np.int64))
         self._add(hashed, np.ones(len(hashed)), HASH)
 
@@ -219,8 +225,7 @@ class _Search:
         wanted = expression_of(mended) if self.corrections else None
         if wanted is not None:
             places = self._places(self.backend.match(Kind.ROW, wanted, unwanted))
-            said = ", ".join(f"{typed} read as {known}" for typed, known in self.corrections)
-            self._add(places, self._scores(places, wanted), said)
+            self._add(places, self._scores(places, wanted), read_as(self.corrections))
 
     def _some_words(self, unwanted: Expression | None) -> None:
         """Rows with at least half of the words, and two of three; one of two only when there is nothing better.
@@ -240,14 +245,14 @@ class _Search:
         places = np.flatnonzero((held >= least_words(len(texts))) & ~self.mask)
         if not len(places):
             return
-        scores = held[places] * NEXT**2 + named[places] * NEXT
+        scores = named[places] * NEXT
         newest = np.argsort(self.held.ids[places])[-RANKED_AT_MOST:]
         if (either := any_of(texts)) is not None:
             scores[newest] += self.backend.scores(Kind.ROW, either, self.held.ids[places[newest]])
-        best = np.argsort(-scores, kind="stable")[:SOME_WORDS_LIMIT]
+        best = np.lexsort((self.held.ids[places], -scores, -held[places]))[:SOME_WORDS_LIMIT]
         for count in sorted(set(held[places[best]].tolist()), reverse=True):
             at = best[held[places[best]] == count]
-            self._add(places[at], scores[at], f"{int(count)} of {len(texts)} words")
+            self._add(places[at], scores[at], held_words(int(count), len(texts)))
 
     def _similar_meaning(self) -> None:
         """Rows that say the same in other words, where an encoder is set up."""

@@ -10,6 +10,7 @@ from kernels.api.reviews import CommentViewSet, PositionViewSet, SignatureViewSe
 from kernels.api.revisions import GateResultViewSet, RevisionViewSet
 from kernels.api.runs import RunViewSet
 from kernels.api.searches import DesignSearchViewSet, SearchReceiptViewSet
+from kernels.api.snapshot import SnapshotViewSet
 from kernels.api.specs import SpecViewSet
 from kernels.api.waivers import WaiverViewSet
 from kernels.api.workers import QueueViewSet, WorkerViewSet
@@ -35,6 +36,7 @@ def register(router: BaseRouter) -> None:
     router.register(rf"{REVISION}/comments", CommentViewSet, basename="review-comment")
     router.register(rf"{REVISION}/positions", PositionViewSet, basename="review-position")
     router.register(rf"{REVISION}/signatures", SignatureViewSet, basename="review-signature")
+    router.register("repository-snapshot", SnapshotViewSet, basename="repository-snapshot")
     router.register("kernels", KernelViewSet, basename="kernel")
     router.register(rf"{KERNEL}/versions", VersionViewSet, basename="kernel-version")
     router.register("anchors", AnchorViewSet, basename="anchor")

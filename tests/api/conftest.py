@@ -31,7 +31,7 @@ class Api:
         """Send, demand the status, and return the JSON of the answer."""
         response = self.send(method, path, body, **headers)
         assert response.status_code == status, f"{method} {path}: {response.status_code} {response.content[:2000]}"
-        return response.json() if response.content and "json" in response["Content-Type"] else response.content
+        return response.json() if response.content and "/json" in response["Content-Type"] else response.content
 
     def get(self, path: str, status: int = 200, **headers: str) -> Any:
         return self.ask("GET", path, None, status, **headers)

@@ -309,6 +309,7 @@ EVIDENCE = {
     "POST /import-jobs/{id}/retry/": Line("cora", JOB, {}, before=_failed),
     "POST /import-jobs/{id}/cancel/": Line("cora", JOB, {}, before=_uploaded),
     "GET /exports/{id}/": Line(params=fixed(id="history.md")),
+    "GET /repository-snapshot/": Line(),
     "GET /saved-searches/": Line(),
     "POST /saved-searches/": Line(body={"name": "Norms", "query": "q=norm"}, status=201),
     "DELETE /saved-searches/{id}/": Line("dora", first_saved, status=204, before=_saved_search),

@@ -16,12 +16,9 @@ from v2kb.rules.search_marks import cut, marks, snippet
 from v2kb.rules.search_mending import mend
 from v2kb.rules.search_query import SearchQuery, Text, least_words, parse_query
 from v2kb.rules.search_rank import RANKED_AT_MOST
+from v2kb.rules.search_tiers import ENOUGH, MAX_HASHES, held_words, read_as
 from v2kb.rules.search_why import why_found
 from v2kb.rules.search_words import Word, words
-
-ENOUGH = 8
-"""With so many hits that hold every word, nothing is guessed."""
-MAX_HASHES = 12
 
 
 @dataclass(frozen=True)
@@ -50,8 +47,7 @@ def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = 
     if len(found) < ENOUGH:
         texts, corrections = mend(backend.holds(Kind.EVERYTHING), backend.alike, parsed.wanted)
         if corrections:
-            said = ", ".join(f"{typed} read as {known}" for typed, known in corrections)
-            found |= {pk: found.get(pk, said) for pk in _every_word(backend, kind, texts, parsed)}
+            found |= {pk: found.get(pk, read_as(corrections)) for pk in _every_word(backend, kind, texts, parsed)}
             mark += [word for _, known in corrections for word in words(known)]
     if len(found) < ENOUGH and (len(parsed.wanted) > 2 or not found):
         found |= {pk: found.get(pk, why) for pk, why in _some_words(backend, kind, parsed)}
@@ -111,7 +107,7 @@ def _some_words(backend: SearchIndex, kind: Kind, query: SearchQuery) -> list[tu
     enough = [pk for pk, count in counts.items() if count >= least_words(len(texts))]
     scores = _scores(backend, kind, either, np.array(sorted(enough), np.int64))
     enough.sort(key=lambda pk: (-counts[pk], -named[pk], -scores.get(pk, 0.0), pk))
-    return [(pk, f"{counts[pk]} of {len(texts)} words") for pk in enough]
+    return [(pk, held_words(counts[pk], len(texts))) for pk in enough]
 
 
 def titles_of(entry_ids: Sequence[int]) -> dict[int, str]:

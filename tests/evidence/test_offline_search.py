@@ -1,0 +1,60 @@
+"""A search in a checkout gives the rows of the app's search in the same order."""
+
+from pathlib import Path
+
+import pytest
+from django.db import transaction
+
+from evidence.search import Query, hits_of, search_rows
+from evidence.search import engine as app
+from kernels.selectors.snapshot import snapshot_text
+from kernels.starter import load_starter
+from tests.evidence.test_golden_queries import ASKED
+from v2kb.cli import search as offline
+from v2kb.cli.index import Index, snapshot_index
+from v2kb.core.encoder import EncoderAway
+from v2kb.rules.search_query import QueryError
+
+pytestmark = pytest.mark.django_db
+MORE = ["", "the", "%", "-ring", "verdict:dead", "-verdict:dead", "is:weak", "is:superseded,flagged", "m:1", "arch:b200",
+        "-arch:b200", "dtype:fp8", "op:gemv", "delta:>5%", "-delta:>5%", "measured:>=2026-06", "lever:ring", "cause:none",
+        "cause:flat", "blocking:no", "tier:1", "baseline:f624d75a", "grid:>=64", "ring -stages", "is:archived",
+        "pipelnie ring", "kernel", "warp"]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def index(django_db_setup, django_db_blocker, tmp_path_factory) -> Index:
+    """The starter data in the database, and its snapshot as a checkout reads it."""
+    folder: Path = tmp_path_factory.mktemp("offline")
+    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
+        load_starter()
+        patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+        snapshot = folder / "snapshot.jsonl"
+        snapshot.write_text("".join(snapshot_text()), encoding="utf-8")
+        yield snapshot_index(snapshot)
+        transaction.set_rollback(True)
+
+
+@pytest.fixture(autouse=True)
+def without_meaning(monkeypatch):
+    """A checkout has no encoder, so the app is asked without one."""
+
+    def away(text: str):
+        raise EncoderAway("off in this test")
+
+    monkeypatch.setattr(app, "nearest", away)
+
+
+@pytest.mark.parametrize("query", [*(asked["q"] for asked in ASKED), *MORE])
+def test_the_same_rows_in_the_same_order_for_the_same_reasons(index, query):
+    try:
+        found = offline.search_rows(index, query)
+    except QueryError as error:
+        with pytest.raises(Exception, match=".") as caught:
+            search_rows(Query(text=query))
+        assert caught.value.message == error.message
+        return
+    theirs = search_rows(Query(text=query))
+    hits = [(hit.code, hit.why) for hit in hits_of(theirs, theirs.ids.tolist())]
+    assert [(index.codes[place][0], found.reasons[place]) for place in found.places] == hits
+    assert tuple(found.corrections) == theirs.corrections
