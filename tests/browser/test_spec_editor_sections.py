@@ -80,6 +80,8 @@ def test_regions_are_dragged_and_moved_by_keys(page: Page, site: str, console, d
     page.mouse.up()
     expect(rows.nth(2).get_by_label("name, row 3", exact=True).first).to_have_value("W0")
     assert names() == ["W1", "W2", "W0", "W3"]
+    page.reload()
+    expect(rows.nth(2).get_by_label("name, row 3", exact=True).first).to_have_value("W0")
     up = page.get_by_role("button", name="move row 3 up").first
     up.focus()
     page.keyboard.press("Enter")

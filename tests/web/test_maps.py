@@ -156,7 +156,7 @@ def test_columns_that_overlap_are_marked_and_gaps_are_said():
     drawn = tmem_map(CALCULATORS["tmem-columns"]({"objects": rows})["result"])
     assert [item["over"] for item in drawn["objects"]] == [True, True, False]
     assert "A and B overlap in columns 8 to 15" in drawn["description"]
-    assert "Unused below the highest: 24 to 39" in drawn["description"]
+    assert "Nobody uses 24 to 39 (hatched)." in drawn["description"]
     assert drawn["gaps"] == [{"x": 24 * 16, "width": 16 * 16}]
 
 
@@ -173,6 +173,8 @@ def test_the_columns_say_what_is_drawn_and_who_has_them():
         "Columns 0 to 63 of the 512 that an SM has. 40 are needed, 64 allocated (allo"
     )
     assert "ACC0 to ACC1 in 0 to 31: mma writes, consumer reads." in drawn["description"]
+    assert "Nobody uses 40 to 63 (hatched)." in drawn["description"]
+    assert drawn["gaps"] == [{"x": 40 * 16, "width": 24 * 16}]
     assert {(row["name"], row["writer"], row["reader"]) for row in drawn["rows"]} >= {("ACC0", "mma", "consumer")}
     rows = [{"name": "ACC", "columns": "32"}]
     plain = tmem_map(CALCULATORS["tmem-columns"]({"objects": rows})["result"])

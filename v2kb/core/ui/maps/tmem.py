@@ -20,6 +20,9 @@ def tmem_map(picture: Picture) -> dict[str, Any]:
     alloc = picture["alloc"] if picture["alloc"] is not None else picture["wanted"]
     end = min(columns, max(alloc or 0, highest)) if alloc and alloc > 0 else columns
     unit = WIDTH_UNITS / end
+    gaps = [*picture["gaps"]]
+    if picture["alloc_valid"] and highest < end:
+        gaps.append({"first": highest, "last": end - 1})
     known = tones(item["name"] for item in picture["objects"])
     clashing = [(clash["first"], clash["last"]) for clash in picture["overlaps"]]
     step = max(4, end // 8)
@@ -28,7 +31,7 @@ def tmem_map(picture: Picture) -> dict[str, Any]:
         "objects": [_object(item, known[item["name"]], unit, end, clashing) for item in picture["objects"]],
         "gaps": [
             {"x": round(gap["first"] * unit, 2), "width": round((gap["last"] - gap["first"] + 1) * unit, 2)}
-            for gap in picture["gaps"]
+            for gap in gaps
             if gap["first"] < end
         ],
         "ticks": [
@@ -46,7 +49,7 @@ def tmem_map(picture: Picture) -> dict[str, Any]:
             for item in picture["objects"]
         ],
         "has_users": "users" in picture,
-        "description": _describe(picture, end),
+        "description": _describe(picture, gaps, end),
     }
 
 
@@ -67,7 +70,7 @@ def _clashes(item: Picture, clashing: list[tuple[int, int]]) -> bool:
     return any(first <= item["last"] and item["first"] <= last for first, last in clashing)
 
 
-def _describe(picture: Picture, end: int) -> str:
+def _describe(picture: Picture, gaps: list[Picture], end: int) -> str:
     if picture.get("error"):
         return f"Nothing can be drawn yet: {picture['error']['message']}"
     text = f"Columns 0 to {end - 1} of the {picture['columns']} that an SM has. {picture['need']:,} are needed"
@@ -84,9 +87,9 @@ def _describe(picture: Picture, end: int) -> str:
         text += f" That is more than the {picture['columns']} that there are."
     for clash in picture["overlaps"]:
         text += f" {' and '.join(clash['names'])} overlap in columns {clash['first']} to {clash['last']}."
-    if picture["gaps"]:
-        spans = [f"{gap['first']} to {gap['last']}" for gap in picture["gaps"][:6]]
-        text += f" Unused below the highest: {', '.join(spans)}."
+    if gaps:
+        spans = [f"{gap['first']} to {gap['last']}" for gap in gaps[:6]]
+        text += f" Nobody uses {', '.join(spans)} (hatched)."
     return text
 
 
