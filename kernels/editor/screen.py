@@ -246,5 +246,9 @@ def fields_of(page: Page, document: dict[str, Any], findings: Sequence[Mapping[s
     elif page.slug == "overview":
         context["op_slugs"] = Op.objects.filter(archived_at__isnull=True).values_list("slug", flat=True)
     if page.choice_id or page.slug == "anchors":
-        context["anchor_names"] = Anchor.objects.values_list("name", flat=True)
+        own = [str(row.get("name")) for row in document["anchors"] if isinstance(row, dict) and row.get("name")]
+        context["anchor_names"] = dict.fromkeys([*own, *Anchor.objects.values_list("name", flat=True)])
+    if page.choice_id:
+        contracts = contracts_of(document).values()
+        context["case_names"] = dict.fromkeys(case["name"] for one in contracts for case in one["workloads"])
     return context

@@ -173,3 +173,20 @@ def test_the_duties_of_a_role_are_one_line_per_path_until_they_are_opened(edit):
     assert said.startswith("Row 1, normal handshake: waits mma; pages: none; duty: Streams tiles.")
     assert "out of bounds duty: x inactive pages: none" in said
     assert len(said) < 400
+
+
+def test_a_choice_suggests_the_anchors_of_the_spec_and_the_workloads_of_its_ops(edit):
+    page = edit("C1", action="save", title="Fuse", lever="fused-row-norm", polarity="adopts")
+    lists = dict(re.findall(r'<datalist id="([a-z-]+)">(.*?)</datalist>', page, re.DOTALL))
+    (op,) = SpecDraft.objects.get(user=f.designer().user).spec.ops.all()
+    for case in op.head.content["workloads"]:
+        assert f'value="{case["name"]}"' in lists["case-list"]
+    for anchor in stored("anchors"):
+        assert f'value="{anchor["name"]}"' in lists["anchor-list"]
+    assert stored("anchors")
+
+
+def test_the_columns_of_a_table_are_explained_where_it_has_rows(edit):
+    said = "What the columns of instances mean"
+    assert said in edit("granularity", action="check", **{"granularity.total": "1", "granularity[0].task": "row"})
+    assert said not in edit("granularity", action="save", **{"granularity.total": "0"})

@@ -25,7 +25,14 @@ SCOPE_LISTS = ("op_class", "dtype", "arch", "envelope", "sharding")
 CHOICE = (
     Input("title", "Title"),
     Input("lever", "Lever", help="From the vocabulary; aliases are understood.", suggest="lever-list"),
-    Input("polarity", "What the spec does with the lever", "select", POLARITIES),
+    Input(
+        "polarity",
+        "What the spec does with the lever",
+        "select",
+        POLARITIES,
+        help="What adopts a lever answers its DEAD rows and predicts. What avoids, keeps or defers one cites what it "
+        "rests on.",
+    ),
     Input("rationale", "Rationale", "area"),
     Input(
         "new_mechanism",
@@ -38,24 +45,27 @@ PREDICTION = tuple(
     Input(name, LABELS[name], **more)
     for name, more in (
         ("row", {"short": True, "help": "The evidence row that the result speaks about, such as U4."}),
-        ("anchor", {"short": True, "suggest": "anchor-list"}),
+        ("anchor", {"short": True, "suggest": "anchor-list", "help": "As the section Anchors names it."}),
         ("metric", {"short": True}),
         ("unit", {"short": True}),
         ("direction", {"kind": "select", "options": ("", "lower", "higher")}),
-        ("tier", {"kind": "select", "options": ("", "1", "2", "3")}),
-        ("gain_percent", {"short": True}),
+        ("tier", {"kind": "select", "options": ("", "1", "2", "3"), "help": "1 decides inside a megakernel."}),
+        ("gain_percent", {"short": True, "help": "Of the anchor's value; or an amount."}),
         ("gain_high_percent", {"short": True}),
         ("gain_absolute", {"short": True}),
-        ("kill_percent", {"short": True}),
+        ("kill_percent", {"short": True, "help": "Less gain than this ends the candidate."}),
         ("kill_absolute", {"short": True}),
-        ("delta_percent", {"short": True}),
-        ("rounds", {"short": True}),
-        ("looks", {"short": True}),
-        ("cases", {"kind": "list", "help": "Separated by commas."}),
+        ("delta_percent", {"short": True, "help": "A change within it counts as none."}),
+        ("rounds", {"short": True, "help": "Pairs of anchor and candidate runs, 3 or more."}),
+        ("looks", {"short": True, "help": "How often the rounds may be judged; empty is once."}),
+        (
+            "cases",
+            {"kind": "list", "suggest": "case-list", "help": "Workloads of the ops' contracts, separated by commas."},
+        ),
         ("kill_event", {}),
-        ("budget_runs", {"short": True}),
+        ("budget_runs", {"short": True, "help": "This or a deadline ends the attempt."}),
         ("deadline", {"short": True, "help": "2026-12-31"}),
-        ("park_metric", {"short": True}),
+        ("park_metric", {"short": True, "help": "What must not get worse, such as layer_wall_us."}),
         ("park_percent", {"short": True}),
     )
 )

@@ -88,6 +88,11 @@ class Table:
         return (*self.inputs, *self.more, *(i for _, inputs in lines for i in inputs))
 
     @property
+    def explained(self) -> tuple[Input, ...]:
+        """Columns whose head needs a word more."""
+        return tuple(i for i in self.inputs if i.help)
+
+    @property
     def wide(self) -> bool:
         """Too many columns for long texts to stand among them."""
         return len(self.inputs) > 6
