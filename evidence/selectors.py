@@ -25,6 +25,7 @@ from evidence.models import (
 from evidence.policies import may_curate
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing
+from v2kb.core.models import Activity
 from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.evidence_change import Reason, material_change
 from v2kb.rules.names import lever_key
@@ -133,6 +134,12 @@ def resolve_lever(name: str) -> Lever | None:
 def standing_lever(lever: Lever) -> Lever | None:
     """The lever that stands for a merged one; None for a lever that was not merged."""
     return Lever.objects.get(pk=lever_families().survivor(lever.pk)) if lever.merged_into_id else None
+
+
+def merge_of(lever: Lever) -> Activity | None:
+    """The line of the log that tells of the lever's newest merge into another."""
+    about = Activity.objects.filter(object_type="evidence.lever", object_id=str(lever.pk))
+    return about.filter(verb="evidence.merge_levers").order_by("-pk").first()
 
 
 def is_slug_of_lever(name: str, lever: Lever) -> bool:

@@ -10,6 +10,7 @@ from evidence.families import lever_families
 from evidence.hooks import open_spec_authors
 from evidence.models import EvidenceChange, Lever, LeverAlias
 from evidence.policies import require_curator
+from evidence.selectors import merge_of
 from evidence.services.levers import find_lever, lever_document, standing_lever
 from evidence.services.revisions import checked_reason
 from v2kb.core.activity import also_changed, record
@@ -85,8 +86,7 @@ def unmerge_levers(actor: Actor, slug: str, *, reason: str) -> Lever:
     if lever.merged_into_id is None:
         raise Conflict("evidence.lever_not_merged", f"{slug} is not merged.", fix="Nothing is left to do.")
     target = Lever.objects.select_for_update(of=("self",)).get(pk=lever.merged_into_id)
-    about = Activity.objects.filter(object_type="evidence.lever", object_id=str(lever.pk))
-    merge = about.filter(verb="evidence.merge_levers").order_by("-pk").first()
+    merge = merge_of(lever)
     _refuse_interested(actor, lever, target, merge)
     summary = f"merge of {lever.slug} into {target.slug} undone: {reason}"[:2000]
     record(actor, "evidence.unmerge_levers", lever, summary, before={"into": target.slug}, after={"reason": reason})

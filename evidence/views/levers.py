@@ -64,10 +64,12 @@ def _page(
     rows = selectors.rows_of_lever(lever)
     experiments = list(history.list_entries(history.EntryFilter(lever=lever.slug))[: history.MAX_PANEL + 1])
     may_merge = may_curate(actor) and lever.merged_into_id is None
+    merge = selectors.merge_of(lever) if may_curate(actor) and lever.merged_into_id else None
     context = {
         "lever": lever,
         "may_merge": may_merge,
-        "may_unmerge": may_curate(actor) and lever.merged_into_id is not None,
+        "merge": merge,
+        "may_unmerge": merge is not None and merge.user_id != request.user.pk,
         "other_levers": selectors.list_levers().exclude(pk=lever.pk) if may_merge else [],
         "other_names": selectors.other_names(lever),
         "children": [child for child in lever.children.all() if not child.archived_at],

@@ -409,8 +409,12 @@ def test_one_undoing_opens_the_database_for_one_merge_alone(two):
 
 def test_a_page_undoes_a_merge(two, client):
     merge("fused-row-norm", "one-pass")
-    client.force_login(f.actor("mira", "curator").user)
     address = "/evidence/levers/fused-row-norm/"
+    client.force_login(f.curator().user)
+    own = client.get(address).content.decode()
+    assert "You merged them, so another curator undoes it" in own
+    assert "unmerge/" not in own
+    client.force_login(f.actor("mira", "curator").user)
     assert f'action="{address}unmerge/"' in client.get(address).content.decode()
     assert client.post(f"{address}unmerge/", {"reason": ""}).status_code == 422
     assert client.post(f"{address}unmerge/", {"reason": "two"}).status_code == 302
