@@ -4,7 +4,7 @@ Words find rows as everywhere; picked levers bring the rows of their families wh
 query, negations and facets narrow WIN and UNTESTED rows only (evidence-and-gate section 2).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,17 +14,16 @@ from evidence.families import lever_families
 from evidence.models import EvidenceRow, Lever, Verdict
 from evidence.search.columns import columns
 from evidence.search.engine import Found, Query, search_rows
-from evidence.search.hits import hits_of
+from evidence.search.hits import Hit, hits_of
 from evidence.selectors import resolve_lever, states_of
 from evidence.vocabulary import scope_aliases
 from v2kb.core.errors import Missing
 from v2kb.rules.row_facts import RowStates
 from v2kb.rules.search_query import MAX_CHARS, split_query
 from v2kb.rules.search_receipt import Standing, standing
+from v2kb.rules.search_tiers import ABOVE, BELOW, MAX_ROWS, OWN
 
-MAX_ROWS = 400
 NARROWING = ("verdict", "cause", "blocking", "tier", "state")
-OWN, ABOVE, BELOW = "a lever you picked", "above a lever you picked", "below a lever you picked"
 
 
 @dataclass(frozen=True)
@@ -118,7 +117,7 @@ def board_of(design: Design) -> Board:
         ids += _joined(() if only_levers else found.of(verdict), (pk for pk in of_levers[verdict] if pk in narrowed))
     if len(ids) > MAX_ROWS:  # whatever else is left out, the DEAD rows of the picked levers are not
         ids = _joined(of_levers[Verdict.DEAD], ids)
-    rows = _board_rows(by_words, ids[:MAX_ROWS], design, family)
+    rows = _board_rows((by_words, archived), ids[:MAX_ROWS], design, family)
     return Board(design, tuple(rows), tuple(family.picked), found, max(0, len(ids) - MAX_ROWS))
 
 
@@ -165,10 +164,16 @@ def _joined(first: Iterable[int], second: Iterable[int]) -> list[int]:
     return list(dict.fromkeys([*map(int, first), *map(int, second)]))
 
 
-def _board_rows(found: Found, ids: list[int], design: Design, family: _Family) -> list[BoardRow]:
+def _board_rows(searches: Sequence[Found], ids: list[int], design: Design, family: _Family) -> list[BoardRow]:
+    """The rows with these ids. The first of the searches that found a row says why."""
     states, aliases = states_of(ids), scope_aliases()
+    hits: dict[int, Hit] = {}
+    for found in searches:
+        held = set(found.ids.tolist()) - hits.keys()
+        hits |= {hit.row.pk: hit for hit in hits_of(found, [pk for pk in ids if pk in held])}
+    others = EvidenceRow.objects.select_related("head__lever").in_bulk([pk for pk in ids if pk not in hits])
     rows = []
-    for hit in hits_of(found, ids):
+    for hit in (hits.get(pk) or Hit(others[pk]) for pk in ids):
         head, state = hit.row.head, states[hit.row.pk]
         speaks_of = family.speaks_of(head.lever_id)
         seen = standing(

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence.models import Lever
-from evidence.search.board import MAX_ROWS, Board, Design, board_of
+from evidence.search.board import Board, Design, board_of
 from evidence.selectors import resolve_lever
 from kernels import policies
 from kernels.models import Op, SearchReceipt, Spec
@@ -16,6 +16,7 @@ from v2kb.core.service import service
 from v2kb.core.values import check_document
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.search_receipt import choices_of, decision_problems, with_choices
+from v2kb.rules.search_tiers import MAX_ROWS
 from v2kb.rules.spec_document import empty_spec
 from v2kb.rules.spec_words import FAMILIES
 

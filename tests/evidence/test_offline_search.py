@@ -6,10 +6,12 @@ import pytest
 from django.db import transaction
 
 from evidence.search import Query, hits_of, search_rows
+from evidence.search import board as app_board
 from evidence.search import engine as app
 from kernels.selectors.snapshot import snapshot_text
 from kernels.starter import load_starter
 from tests.evidence.test_golden_queries import ASKED
+from v2kb.cli import board as offline_board
 from v2kb.cli import search as offline
 from v2kb.cli.index import Index, snapshot_index
 from v2kb.core.encoder import EncoderAway
@@ -68,3 +70,22 @@ def test_the_same_words_for_what_cannot_be_read(index, query):
         theirs.value.facts["at"],
         theirs.value.fix,
     )
+
+
+PLANS = [
+    ("w13 per-tile tcgen05", (), {"m": "1", "dtype": ["fp8"]}),
+    ("", ("stage-depth",), None),
+    ("", ("warp-spec producer",), {"arch": ["sm_100"]}),
+    ("verdict:win ring", ("split-k",), {}),
+    ("-ring lever:split-k", (), None),
+]
+
+
+@pytest.mark.parametrize(("text", "levers", "scope"), [*((a["q"], (), None) for a in ASKED), *PLANS])
+def test_the_same_board_for_a_design(index, text, levers, scope):
+    slugs = tuple(slug for name in levers if (slug := index.lever_named(name)))
+    theirs = app_board.board_of(app_board.Design(text, slugs, scope))
+    mine = offline_board.board_of(index, offline_board.Design(text, levers, scope))
+    assert [row.as_document() for row in mine.rows] == [row.as_document() for row in theirs.rows]
+    assert [row.why for row in mine.rows] == [row.why for row in theirs.rows]
+    assert [row.standing for row in mine.rows] == [row.standing for row in theirs.rows]

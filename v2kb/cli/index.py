@@ -11,6 +11,7 @@ from typing import Any
 from v2kb.rules.lever_family import Families
 from v2kb.rules.names import lever_key
 from v2kb.rules.row_facts import RowStates, row_facts, row_words
+from v2kb.rules.scope import Aliases
 from v2kb.rules.search_expression import Expression
 from v2kb.rules.search_fts5 import TOKENIZER, WORD_CANDIDATES, marked, trigram_query, wanted_query
 from v2kb.rules.search_rank import fit
@@ -25,7 +26,7 @@ _SCHEMA = f"""
     CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
     CREATE TABLE line (id INTEGER PRIMARY KEY, kind TEXT, key TEXT, json TEXT);
     CREATE INDEX line_key ON line (kind, key);
-    CREATE TABLE facts (id INTEGER PRIMARY KEY, code TEXT, archived INTEGER, lever TEXT, head_hash TEXT, json TEXT);
+    CREATE TABLE facts (id INTEGER PRIMARY KEY, code TEXT, archived INTEGER, verdict TEXT, lever TEXT, json TEXT);
     CREATE TABLE hash (value TEXT, row INTEGER);
     CREATE INDEX hash_value ON hash (value);
     CREATE TABLE row_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
@@ -95,7 +96,7 @@ def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> No
         facts = row_facts(row["content"], states_of(row)) | {"archived": row["archived"], "lever": slug}
         connection.execute(
             "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)",
-            [place, row["code"], row["archived"], slug, row["head_hash"], json.dumps(facts)],
+            [place, row["code"], row["archived"], facts["verdict"], slug, json.dumps(facts)],
         )
         hashes = [(value, place) for value in (row["head_hash"], *row["older"])]
         connection.executemany("INSERT INTO hash VALUES (?, ?)", hashes)
@@ -223,6 +224,17 @@ class Index:
         """Place -> (code, whether the row is archived)."""
         return {place: (code, bool(old)) for place, code, old in self._all("SELECT id, code, archived FROM facts")}
 
+    @cached_property
+    def verdicts(self) -> dict[int, str]:
+        """Place -> the row's verdict."""
+        return dict(self._all("SELECT id, verdict FROM facts"))
+
+    @cached_property
+    def aliases(self) -> Aliases:
+        """The vocabulary's aliases of the words of scopes."""
+        (vocabulary,) = self.lines("vocabulary")
+        return vocabulary["aliases"]
+
     def facts(self) -> dict[int, dict[str, Any]]:
         """Place -> the row's facts, with `lever` and `archived` beside those of `row_facts`."""
         return {place: json.loads(text) for place, text in self._all("SELECT id, json FROM facts")}
@@ -253,6 +265,18 @@ class Index:
         return [
             (lever_key(name), lever["slug"]) for lever in self.levers for name in (lever["name"], *lever["aliases"])
         ]
+
+    @cached_property
+    def lever_names(self) -> dict[str, str]:
+        """Slug -> name."""
+        return {lever["slug"]: lever["name"] for lever in self.levers}
+
+    def lever_named(self, name: str) -> str | None:
+        """The slug of the lever with this slug or name, in any spelling; None where there is none."""
+        if name in self.lever_names:
+            return name
+        key = lever_key(name)
+        return next((slug for known, slug in self._lever_names if key and known == key), None)
 
     def levers_called(self, name: str) -> set[str]:
         """Levers (slugs) with exactly this name, in any spelling, and all that lie below them."""

@@ -60,9 +60,8 @@ def _allowed(index: Index, query: SearchQuery, archived: bool) -> set[int]:
     if not query.filters:
         return places
     facts = index.facts()
-    (vocabulary,) = index.lines("vocabulary")
     for wanted in query.filters:
-        words = _words_of(index, facts, wanted, vocabulary["aliases"])
+        words = _words_of(index, facts, wanted, index.aliases)
         places = {place for place in places if keeps(facts[place], wanted, words)}
     return places
 

@@ -12,6 +12,9 @@ IN_TITLE = NEXT = 1e6
 """More than any score of words: entries with every word in their title stand first."""
 CODE, HASH, LEVER_NAME = "the code", "the hash of a revision", "a name of its lever"
 SURE = {CODE, HASH, LEVER_NAME}
+OWN, ABOVE, BELOW = "a lever you picked", "above a lever you picked", "below a lever you picked"
+MAX_ROWS = 400
+"""Rows on the board of a planned design, and so in a receipt."""
 
 
 def read_as(corrections: list[tuple[str, str]]) -> str:
