@@ -142,6 +142,18 @@ def test_a_finding_stands_beside_its_field_and_leads_there_from_another_section(
     expect(page.locator("#f-smem-regions-8-slices .field-error")).to_have_count(0)
 
 
+def test_what_the_gate_stops_at_stays_counted_where_it_is_not_asked(page: Page, site: str, console, designer) -> None:
+    page.goto(f"{site}/specs/S2/edit/sems/")
+    SpecDraft.objects.filter(user=designer).update(content={**grouped_gemm_spec(), "choices": []})
+    page.reload()
+    counted = page.locator('#sections a[href$="/edit/choices/"] [data-gate]')
+    expect(counted).to_contain_text("gate 1")
+    for text in ("99", "98"):
+        page.get_by_label("Number of semaphores").fill(text)
+        expect(page.locator("#checks [data-at=sems-num_op_sems]")).to_contain_text(f"NUM_OP_SEMS is {text}")
+        expect(counted).to_contain_text("gate 1")
+
+
 def with_a_bad_slice() -> dict[str, Any]:
     """The grouped GEMM, whose last region has one slice that is larger than the region."""
     document = grouped_gemm_spec()

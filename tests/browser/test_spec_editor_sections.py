@@ -3,6 +3,8 @@
 Rows are dragged, and moved by keys.
 """
 
+import re
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
@@ -14,6 +16,7 @@ from tests import factories as f
 from tests.browser.test_pages import complaints
 from tests.web.test_spec_page_design import full_spec
 from v2kb.core.models import User
+from v2kb.rules.spec_document import empty_row
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,6 +67,38 @@ def _renamed(user: User):
     content = SpecDraft.objects.get(user=user).content
     content["smem"]["regions"][0]["name"] = "THEIRS"
     return content
+
+
+def test_what_stands_beside_a_field_is_the_same_after_an_autosave(page: Page, site: str, console, designer) -> None:
+    page.goto(f"{site}/specs/S2/edit/smem/")
+    beside = page.locator("#f-smem-regions-0-size_bytes-say")
+    before = beside.inner_html()
+    assert "A1 sets this to 64*128" in before
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        page.get_by_label("size (B), row 2", exact=True).first.fill("2,1")
+    expect(page.locator("#f-smem-regions-1-size_bytes-say")).to_contain_text("drop it.")
+    assert beside.inner_html().replace(' data-link=""', "") == before
+    beside.get_by_role("link", name="See the amendment").click()
+    expect(page).to_have_url(re.compile(r"/edit/amendments/#f-amendments-0-fields-1$"))
+    expect(page.locator("#f-amendments-0-fields-1")).to_be_visible()
+
+
+def test_the_missing_inputs_of_a_row_stay_open_while_one_types(page: Page, site: str, console, designer) -> None:
+    document = full_spec()
+    document["wiring"]["tasks"].append({**empty_row("wiring.tasks"), "type": "tail"})
+    write(designer, document)
+    page.goto(f"{site}/specs/S2/edit/wiring/")
+    row = len(document["wiring"]["tasks"])
+    group = page.locator(f"#missing-wiring-tasks-{row - 1}")
+    expect(group.locator("summary")).to_have_text(f"Task type {row}: 11 missing inputs")
+    group.locator("summary").click()
+    page.get_by_label(f"enum, row {row}", exact=True).fill("TASK_TAIL_V2")
+    expect(group.locator("summary")).to_have_text(f"Task type {row}: 10 missing inputs")
+    expect(group.get_by_role("link", name="Register split")).to_be_visible()
+    page.locator("#level-missing > summary").click()
+    page.get_by_label(f"tree, row {row}", exact=True).fill("mpk")
+    expect(page.locator("#level-missing > summary")).to_contain_text("9")
+    expect(group).not_to_be_visible()
 
 
 def test_regions_are_dragged_and_moved_by_keys(page: Page, site: str, console, designer) -> None:
