@@ -1,0 +1,83 @@
+"""The repository that a command runs in: its `.v2kb` folder with configuration and snapshot."""
+
+import os
+import tomllib
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from v2kb.cli.exits import CliError
+from v2kb.cli.index import Index, snapshot_index
+from v2kb.rules.snapshot import SnapshotError
+
+FOLDER, CONFIG, SNAPSHOT, RECEIPTS = ".v2kb", "config.toml", "snapshot.jsonl", "receipts"
+STALE_DAYS = 14
+INIT = "Run `v2kb init --server ADDRESS` in the repository, then `v2kb sync`."
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """`root` holds `.v2kb`; a snapshot older than `stale_days` days makes commands end with 4."""
+
+    root: Path
+    server: str = ""
+    stale_days: int = STALE_DAYS
+
+    @property
+    def folder(self) -> Path:
+        return self.root / FOLDER
+
+    @property
+    def snapshot(self) -> Path:
+        return self.folder / SNAPSHOT
+
+    def index(self) -> Index:
+        """The snapshot, ready to be read. Raises CliError."""
+        try:
+            return snapshot_index(self.snapshot)
+        except SnapshotError as error:
+            raise CliError(error.message, error.fix) from None
+
+
+def find_checkout(start: Path | None = None) -> Checkout:
+    """The checkout around a folder (the current one): V2KB_DIR, or the nearest folder above with `.v2kb` in it.
+
+    Raises CliError where there is none, and for a configuration that can't be read.
+    """
+    named = os.environ.get("V2KB_DIR")
+    here = Path(named) if named else (start or Path.cwd())
+    for folder in (here, *here.resolve().parents):
+        if (folder / FOLDER).is_dir():
+            return _read(folder)
+        if named:
+            break
+    raise CliError(f"There is no {FOLDER} folder in {here} or above it.", INIT)
+
+
+def _read(root: Path) -> Checkout:
+    path = root / FOLDER / CONFIG
+    try:
+        raw: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    except (OSError, ValueError) as error:
+        raise CliError(f"{path} can't be read: {error}.", "Mend it, or run `v2kb init` again.") from None
+    days = raw.get("stale_after_days", STALE_DAYS)
+    if not isinstance(days, int) or isinstance(days, bool) or days < 1:
+        raise CliError(f"{path}: stale_after_days is {days!r}.", "Give a whole number of days, 1 or more.")
+    return Checkout(root, str(os.environ.get("V2KB_SERVER") or raw.get("server", "")).rstrip("/"), days)
+
+
+def age(index: Index, now: datetime | None = None) -> float:
+    """Age of a snapshot in days."""
+    made = datetime.fromisoformat(index.head.made_at)
+    return ((now or datetime.now(UTC)) - made).total_seconds() / 86400
+
+
+def said_age(days: float) -> str:
+    """An age in words: `3 hours old`."""
+    hours = round(days * 24)
+    if hours < 1:
+        return "less than an hour old"
+    if hours < 48:
+        return f"{hours} hour{'s' if hours > 1 else ''} old"
+    return f"{round(days)} days old"
