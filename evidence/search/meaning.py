@@ -1,11 +1,11 @@
-"""Rows of similar meaning: every row's vector in memory, compared with the query's at once."""
+"""Rows of similar meaning: every row's vector in memory, a byte a value, compared with the query's at once."""
 
 import threading
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
-from django.db.models import Count, Max
 
 from evidence.models import EvidenceChange, RowVector
 from v2kb.core.encoder import EncoderAway, encode, is_on
@@ -17,11 +17,13 @@ CHUNK = 1000
 
 @dataclass(frozen=True)
 class Vectors:
-    """All vectors of one model: `ids` (n,), `matrix` (n, width) of unit length, in half precision as stored."""
+    """All vectors of one model: `ids` (n,), and in `parts` up to CHUNK vectors each: int8 (m, width), times its scale
+    (m,). Cosines of unit vectors are off by some 0.001, and two digits are shown.
+    """
 
     mark: tuple = ()
     ids: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    matrix: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.float16))
+    parts: tuple[tuple[np.ndarray, np.ndarray], ...] = ()
 
 
 _lock = threading.Lock()
@@ -35,8 +37,7 @@ def nearest(text: str) -> list[tuple[int, float]]:
     if not len(held.ids):
         return []
     wanted = np.frombuffer(vector, np.float32)
-    parts = range(0, len(held.ids), CHUNK)
-    cosines = np.concatenate([held.matrix[part : part + CHUNK].astype(np.float32) @ wanted for part in parts])
+    cosines = np.concatenate([(part.astype(np.float32) @ wanted) * scale for part, scale in held.parts])
     best = np.argsort(-cosines)[:NEAREST]
     return [(int(held.ids[place]), float(cosines[place])) for place in best if cosines[place] >= LEAST_COSINE]
 
@@ -50,18 +51,32 @@ def _encoded(text: str) -> tuple[str, bytes]:
 def _vectors(model: str) -> Vectors:
     global _held
     with _lock:
-        found = RowVector.objects.filter(model=model).aggregate(count=Count("pk"), change=Max("change"))
-        stamp = EvidenceChange.objects.filter(pk=found["change"] or 0).values_list("stamp", flat=True).first()
-        mark = (model, found["count"], found["change"], stamp)
+        mark = (model, *_newest())
         if _held.mark != mark:
             lines = RowVector.objects.filter(model=model).order_by("pk").values_list("pk", "vector")
-            ids, joined = [], bytearray()
-            for row_id, vector in lines.iterator(chunk_size=CHUNK):
-                ids.append(row_id)
-                joined += vector
-            matrix = np.frombuffer(joined, "<f2").reshape(len(ids), -1) if ids else Vectors().matrix
-            _held = Vectors(mark, np.array(ids, np.int64), matrix)
+            waiting, ids, parts = lines.iterator(chunk_size=CHUNK), [], []
+            while chunk := list(islice(waiting, CHUNK)):
+                ids += [row_id for row_id, _ in chunk]
+                parts.append(_in_bytes([vector for _, vector in chunk]))
+            _held = Vectors(mark, np.array(ids, np.int64), tuple(parts))
         return _held
+
+
+def _newest() -> tuple:
+    """How many vectors there are, and of which model and change the one is that was read last. Read by indexes alone:
+    rows are read in the order of their changes, so another model shows here when it has read all of them.
+    """
+    newest = RowVector.objects.order_by("-change", "-pk").values_list("change", "model").first() or (0, "")
+    stamp = EvidenceChange.objects.filter(pk=newest[0]).values_list("stamp", flat=True).first()
+    return RowVector.objects.count(), *newest, stamp
+
+
+def _in_bytes(vectors: list[bytes]) -> tuple[np.ndarray, np.ndarray]:
+    """Float16 vectors as int8 (n, width) and the scale (n,) of each."""
+    exact = np.frombuffer(b"".join(vectors), "<f2").reshape(len(vectors), -1).astype(np.float32)
+    scale = np.abs(exact).max(axis=1) / np.float32(127)
+    scale[scale == 0] = 1
+    return np.rint(exact / scale[:, None]).astype(np.int8), scale
 
 
 __all__ = ["EncoderAway", "is_on", "nearest"]

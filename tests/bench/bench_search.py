@@ -1,11 +1,12 @@
-"""How fast rows are found among 100,000: `python -m tests.bench.bench_search [rows] [--keep FOLDER]`.
+"""How fast rows are found among 100,000: `python -m tests.bench.bench_search [rows] [--keep FOLDER] [--meaning]`.
 
 Fills SQLite, and PostgreSQL where V2KB_TEST_DATABASE_URL answers, with the same made-up rows of three revisions each.
 Asks eleven kinds of query: the first page of the search with its facets, and the list page (board and table) through
 Django's test client, in a process that does nothing else, whose memory is printed. ripgrep and Datasette are asked for
 the same, over the same rows. Prints one table and judges nothing.
 
-With `--keep`, what was filled stays in FOLDER (and in the PostgreSQL database v2kb_bench) for the next time.
+With `--keep`, what was filled stays in FOLDER (and in the PostgreSQL database v2kb_bench) for the next time. With
+`--meaning` every row has a vector too, made up as the words are, and the encoder's answer is one; no rival is asked.
 """
 
 import argparse
@@ -32,6 +33,7 @@ from tests.bench.synthetic_rows import LEVERS, Rows, Synthetic, queries
 ROWS = 100_000
 BATCH = 500
 PAGE = 50
+MODEL, WIDTH = "made up for the bench", 384
 SERVER = os.environ.get("V2KB_TEST_DATABASE_URL", "postgres://root@127.0.0.1:5432/postgres")
 POSTGRES_DATABASE = "v2kb_bench"
 Timing = tuple[float, float]
@@ -112,6 +114,40 @@ def _insert(batch: list[Synthetic], levers: dict[str, Any]) -> list[int]:
     return [row.pk for row in rows]
 
 
+def fill_vectors(_: None) -> None:
+    """A vector for each row that has none."""
+    import numpy as np
+
+    from evidence.models import RowFacts, RowVector
+
+    waiting = RowFacts.objects.exclude(row_id__in=RowVector.objects.values("row_id"))
+    changes = list(waiting.order_by("row_id").values_list("row_id", "change"))
+    vectors = unit_vectors(len(changes)).astype("<f2")
+    RowVector.objects.bulk_create(
+        (
+            RowVector(row_id=row_id, change=change, model=MODEL, text_hash="", vector=np.array(vector).tobytes())
+            for (row_id, change), vector in zip(changes, vectors, strict=True)
+        ),
+        batch_size=BATCH,
+    )
+
+
+def unit_vectors(count: int) -> Any:
+    """Made-up vectors as the encoder's are: float32, shape (count, WIDTH)."""
+    import numpy as np
+
+    made = np.random.default_rng(count).standard_normal((count, WIDTH), np.float32)
+    return made / np.linalg.norm(made, axis=1, keepdims=True)
+
+
+def measure_meaning(asked: dict[str, list[str]]) -> dict[str, Any]:
+    """As `measure`, with an encoder that answers at once."""
+    from evidence.search import meaning
+
+    meaning.encode = lambda texts: (MODEL, unit_vectors(len(texts)))
+    return measure(asked)
+
+
 def measure(asked: dict[str, list[str]]) -> dict[str, Any]:
     """Kind -> timings of search, board and table, CPU time of a search, hits; and the memory of this process."""
     import psutil
@@ -190,7 +226,7 @@ def _ms(call: Callable[[str], None], text: str) -> float:
 
 
 def in_process(part: str, given: Any, folder: Path, database: str) -> Any:
-    """Run `fill` or `measure` in a process with settings of its own; returns what it returns."""
+    """Run one of `PARTS` in a process with settings of its own; returns what it returns."""
     environment = {
         **os.environ,
         "DJANGO_SETTINGS_MODULE": "v2kb.settings",
@@ -226,7 +262,7 @@ def drop_postgres() -> None:
         connection.execute(f"DROP DATABASE IF EXISTS {POSTGRES_DATABASE}")
 
 
-def databases(size: int, folder: Path, asked: dict[str, list[str]]) -> dict[str, dict[str, Any]]:
+def databases(size: int, folder: Path, asked: dict[str, list[str]], meaning: bool) -> dict[str, dict[str, Any]]:
     """Name -> what `measure` found, and how long filling took."""
     found = {}
     for name in ("SQLite", "PostgreSQL"):
@@ -239,7 +275,9 @@ def databases(size: int, folder: Path, asked: dict[str, list[str]]) -> dict[str,
             in_process("fill", size, folder, address)
             marker.touch()
             print(f"{name}: {size} rows of three revisions filled in {time.perf_counter() - began:.0f} s", flush=True)
-        found[name] = in_process("measure", asked, folder, address)
+        if meaning:
+            in_process("fill_vectors", None, folder, address)
+        found[name] = in_process("measure_meaning" if meaning else "measure", asked, folder, address)
     return found
 
 
@@ -310,14 +348,14 @@ def _pair(found: Timing) -> str:
     return f"{found[0]:.0f} / {found[1]:.0f}"
 
 
-def main(size: int = ROWS, keep: Path | None = None) -> None:
+def main(size: int = ROWS, keep: Path | None = None, meaning: bool = False) -> None:
     folder = keep or Path(tempfile.mkdtemp(prefix="v2kb-bench-"))
     folder.mkdir(parents=True, exist_ok=True)
     ours: dict[str, Any] = {}
     try:
         asked = asked_of(size)
-        ours = databases(size, folder, asked)
-        show(size, asked, ours, rivals(size, folder, asked))
+        ours = databases(size, folder, asked, meaning)
+        show(size, asked, ours, {} if meaning else rivals(size, folder, asked))
     finally:
         if keep is None:
             shutil.rmtree(folder)
@@ -333,17 +371,19 @@ def asked_of(size: int) -> dict[str, list[str]]:
     return queries(rows)
 
 
+PARTS = {function.__name__: function for function in (fill, fill_vectors, measure, measure_meaning)}
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("rows", type=int, nargs="?", default=ROWS)
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--part", choices=["fill", "measure"], help=argparse.SUPPRESS)
+    parser.add_argument("--meaning", action="store_true")
+    parser.add_argument("--part", choices=list(PARTS), help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.part is None:
-        main(options.rows, options.keep)
+        main(options.rows, options.keep, options.meaning)
     else:
         import django
 
         django.setup()
-        part = {"fill": fill, "measure": measure}[options.part]
-        print(json.dumps(part(json.load(sys.stdin))))
+        print(json.dumps(PARTS[options.part](json.load(sys.stdin))))
