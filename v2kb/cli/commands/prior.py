@@ -20,6 +20,9 @@ from v2kb.rules.search_query import QueryError
 
 EXAMPLE = 'v2kb prior "w13 per-tile tcgen05" --scope M=1,dtype=fp8'
 MAX_LINES = 40
+_WHAT_THE_GATE_ASKS = """\
+A design that adopts a lever which a row above blocks must cite that row, say what is new in its mechanism,
+and predict a number with a kill threshold; otherwise the gate refuses it."""
 _COLOURS = {"DEAD": "red", "WIN": "green", "UNTESTED": "yellow"}
 
 
@@ -147,15 +150,17 @@ def _prompt(terminal: Terminal, index: Index, design: Design, board: Board) -> N
             content = row.row["content"]
             cite = f"{row.row['code']}@{row.row['head_hash'][:12]}"
             terminal.line(f"- {verdict} {cite} {content['title']}{' [BLOCKS]' if row.standing.blocks else ''}")
-            for name, text in (("numbers", "; ".join(n["text"] for n in content["numbers"])), ("why", content["mechanism"]),
-                               ("not checked", content["not_checked"]), ("scope", describe(content["scope"]))):  # fmt: skip
+            said = {
+                "numbers": "; ".join(number["text"] for number in content["numbers"]),
+                "why": content["mechanism"],
+                "not checked": content["not_checked"],
+                "scope": describe(content["scope"]),
+            }
+            for name, text in said.items():
                 if text:
                     terminal.line(f"  {name}: {' '.join(text.split())}")
     if any(row.standing.blocks for row in board.rows):
-        terminal.line(
-            "A design that adopts a lever which a row above blocks must cite that row, say what is new in its"
-        )
-        terminal.line("mechanism, and predict a number with a kill threshold; otherwise the gate refuses it.")
+        terminal.line(_WHAT_THE_GATE_ASKS)
     if not board.rows:
         terminal.line("Nothing is known of it.")
 
