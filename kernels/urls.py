@@ -2,7 +2,19 @@
 
 from django.urls import path
 
-from kernels.views import calculators, kernels, ops, runs, spec_editor, spec_import, spec_search, specs, sweeps, waivers
+from kernels.views import (
+    calculators,
+    kernels,
+    ops,
+    rules,
+    runs,
+    spec_editor,
+    spec_import,
+    spec_search,
+    specs,
+    sweeps,
+    waivers,
+)
 
 app_name = "kernels"
 
@@ -52,6 +64,7 @@ kernel_pages = [
     path("anchors/<slug:name>/stale/", kernels.anchor_stale, name="anchor_stale"),
     path("ops/<slug:slug>/anchors/new/", kernels.anchor_new, name="anchor_new"),
 ]
+rule_pages = [path("rules/", rules.rule_list, name="rule_list")]
 calculator_pages = [
     path("calculators/", calculators.calculator_list, name="calculator_list"),
     path("calculators/<slug:name>/", calculators.calculator, name="calculator"),
@@ -64,4 +77,4 @@ run_pages = [
     path("runs/<str:public_id>/cancel/", runs.run_cancel, name="run_cancel"),
     path("workers/", runs.worker_list, name="worker_list"),
 ]
-urlpatterns = [*spec_pages, *op_pages, *kernel_pages, *run_pages, *calculator_pages]
+urlpatterns = [*spec_pages, *op_pages, *kernel_pages, *run_pages, *calculator_pages, *rule_pages]

@@ -54,6 +54,7 @@ READS = {
     "spec_list", "spec_detail", "spec_revision", "spec_gate", "spec_diff", "spec_export", "op_list", "op_detail",
     "family_questions", "kernel_list", "kernel_detail", "version_detail", "anchor_list", "run_list", "run_detail",
     "run_live", "worker_list", "calculator_list", "calculator", "spec_sweep", "spec_draft_sweep",
+    "rule_list",
 }  # fmt: skip
 
 

@@ -24,3 +24,11 @@ def test_the_gates_rules_are_referred_to_and_not_implemented_again():
         assert all(texts[gate] in document["formula"] for gate in document["gate"])
         assert document["severity"] in ("E", "W", "I")
         assert document["version"] >= 1
+        assert bool(document["note"]) == (document["id"] == "R63")
+
+
+def test_a_gate_rule_that_is_not_there_is_named_only_beside_the_one_that_does_its_work():
+    (r63,) = [document for document in rule_documents() if document["id"] == "R63"]
+    assert "AL9" not in {rule.id for rule in GATE_RULES}
+    assert r63["gate"] == ["AL4"]
+    assert "AL9" in r63["note"]

@@ -17,6 +17,7 @@ from references.models import Section
 from tests import factories as f
 from tests.rules.spec_examples import grouped_gemm_spec
 from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.rule_list import ALL_RULES
 from v2kb.rules.spec_document import empty_row
 
 pytestmark = pytest.mark.django_db
@@ -64,6 +65,7 @@ PAGES = [
     ("kernels:run_new", lambda x: [x["op"].slug]),
     ("kernels:run_detail", lambda x: [x["run"].public_id]),
     ("kernels:worker_list", lambda x: []),
+    ("kernels:rule_list", lambda x: []),
 ]
 
 
@@ -77,6 +79,19 @@ def test_every_page_renders_for_a_designer_and_asks_others_to_sign_in(client, lo
     response = client.get(url)
     assert response.status_code == 302
     assert reverse("login") in response["Location"]
+
+
+def test_the_page_of_the_rules_says_what_each_asks_and_who_judges_it(client, loop):
+    page = client.get(reverse("kernels:rule_list")).content.decode()
+    rows = dict(re.findall(r'<tr data-row id="(R[0-9]{2})">(.*?)</tr>', page, re.DOTALL))
+    assert set(rows) == set(ALL_RULES)
+    assert "smem.regions[]" in rows["R01"]
+    assert "Judged by the anti-loop gate as AL5 and AL6." in rows["R62"]
+    assert "as AL4." in rows["R63"]
+    assert "(AL9)" in rows["R63"]
+    spec = client.get(loop["spec"].get_absolute_url()).content.decode()
+    for rule in re.findall(r'href="/rules/#(R[0-9]{2})"', spec):
+        assert rule in rows
 
 
 def test_the_run_page_says_the_sentence_and_the_spec_page_the_state(client, loop):

@@ -52,6 +52,7 @@ PAGES = {
     "kernels:spec_finish": lambda w: [w.spec.code],
     "kernels:spec_sweep": lambda w: [w.spec.code, 1],
     "kernels:spec_draft_sweep": lambda w: [w.spec.code],
+    "kernels:rule_list": NOTHING,
     "kernels:calculator_list": NOTHING,
     "kernels:calculator": lambda w: ["smem-planner"],
     "kernels:kernel_list": NOTHING,
