@@ -2,6 +2,7 @@
 
 import re
 
+from v2kb.rules.field_words import to_enter
 from v2kb.rules.rule_registry import Reporter
 from v2kb.rules.spec_view import Missing, Row, SpecView
 from v2kb.rules.spec_words import ROLES
@@ -63,7 +64,7 @@ def has_owner(row: Row) -> bool:
 
 def blank_cell(row: Row, name: str) -> Missing:
     """What is missing where one cell of a row is blank; the same words from every rule."""
-    return Missing(row.cell(name), f"{row.label()} doesn't say {_BLANKS[name]}.", "Fill this cell.")
+    return Missing(row.cell(name), f"{row.label()} doesn't say {_BLANKS[name]}.", to_enter(name, "Answer yes or no."))
 
 
 def need_word(report: Reporter, row: Row, name: str) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from v2kb.rules.amendments import amended
 from v2kb.rules.channels import edges_of_channels
 from v2kb.rules.expressions import MAX_SYMBOLS, ExpressionError, SymbolTable, evaluate_whole
-from v2kb.rules.field_words import spoken
+from v2kb.rules.field_words import spoken, to_enter
 from v2kb.rules.problem import Problem
 from v2kb.rules.smem import DEFAULT_GEOMETRY, Geometry, Plan, PlanError, Region, plan
 from v2kb.rules.spec_document import normalise
@@ -102,7 +102,7 @@ class SpecView:
     def number(self, path: str, text: str, local: Mapping[str, int] | None = None) -> int | Missing:
         """Evaluate one field."""
         if not text:
-            return Missing(path, f"{spoken(path)} is not given.", "Write a number or a formula.", is_empty=True)
+            return Missing(path, f"{spoken(path)} is not given.", to_enter(path), is_empty=True)
         if _PLAIN_NUMBER.fullmatch(text):
             return int(text)
         try:

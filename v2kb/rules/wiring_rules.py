@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from v2kb.rules.field_words import field_words
+from v2kb.rules.field_words import field_words, to_enter
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
 
@@ -37,17 +37,6 @@ MULTI_GPU_START = 300
 MAX_INPUTS, MAX_OUTPUTS = 14, 3
 _TUPLE = re.compile(r"\(?\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)?")
 JIT, LIBRARY = "A", "B"
-_FIXES = {
-    "tree": "Name it, such as mpk or upstream: ids differ per tree.",
-    "indexed_by": "Choose task_offset or nothing.",
-    "id": "Write its number in the runtime's enum, such as 356.",
-    "inputs": f"Count the tensors that it reads, at most {MAX_INPUTS}.",
-    "outputs": f"Count the tensors that it writes, at most {MAX_OUTPUTS}.",
-    "register_split": "Write after how many tensors the registration splits: as many as the inputs.",
-    "wrapper_inputs": "Write how many tensors the wrapper adds: inputs and outputs together.",
-    "descriptor_rank": "Write the rank of the TMA descriptor, 1 to 5.",
-    "instruction_dimensions": "Write the dimensions of the copy instruction, 1 to 5: they must match the rank.",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,18 +71,18 @@ def _rows(view: SpecView, report: Reporter) -> list[Asked]:
 def _answer(report: Reporter, row: Asked, name: str, what: str) -> str:
     """The answer in a cell of the row; "" after reporting that it is missing."""
     if not row.source[name]:
-        fix, path = _FIXES.get(name, "Answer yes or no."), f"{row.path}.{name}"
-        report.missing(Missing(path, f"{row.name}: {field_words(path)} is not stated, {what}.", fix))
+        path = f"{row.path}.{name}"
+        message = f"{row.name}: {field_words(path)} is not stated, {what}."
+        report.missing(Missing(path, message, to_enter(path, "Answer yes or no.")))
     return row.source[name]
 
 
 def _numbers(view: SpecView, report: Reporter, row: Asked, *names: str) -> tuple[int, ...] | None:
     values = view.row(row.path, row.source, names).values
     absent = {name: value for name, value in values.items() if isinstance(value, Missing)}
-    for name, value in absent.items():
+    for value in absent.values():
         if value.is_empty:
-            said = f"{row.name}: {field_words(value.path)} is not given."
-            value = replace(value, message=said, fix=_FIXES[name])
+            value = replace(value, message=f"{row.name}: {field_words(value.path)} is not given.")
         report.missing(value)
     return None if absent else tuple(values[name] for name in names)
 
