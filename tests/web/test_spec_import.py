@@ -6,6 +6,7 @@ import json
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.urls import reverse
+from django.utils.html import escape
 
 from kernels.models import Spec, SpecDraft
 from kernels.selectors.spec_files import templates
@@ -150,6 +151,14 @@ def test_a_template_leaves_to_the_designer_only_what_nobody_else_knows(name):
     assert {c["prediction"]["anchor"] for c in document["choices"] if c["polarity"] == "adopts"} <= anchors
     assert document["ops"]
     assert document["gates"]
+
+
+def test_each_template_is_listed_with_what_is_left_to_say(designer):
+    page = designer.get(URL).content.decode()
+    for template in templates().values():
+        assert "What is left to say: " in template.document["summary"]
+        assert f"{template.title}</a><div" in page
+        assert escape(template.document["summary"]) in page
 
 
 def test_there_is_a_template_per_family():
