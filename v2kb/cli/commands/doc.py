@@ -42,7 +42,10 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
 
 
 def sections_named(index: Index, what: str) -> list[Line]:
-    """The sections that a citation names: `slug#anchor`, or part of a document's name and a number."""
+    """The sections that a citation names: `slug#anchor`, or part of a document's name and a number.
+
+    Raises CliError for a document without such a section.
+    """
     slug, hash_mark, anchor = what.strip().partition("#")
     if hash_mark:
         section = index.line(SECTION, f"{slug.strip()}#{anchor.partition('@')[0].strip()}")
@@ -52,8 +55,12 @@ def sections_named(index: Index, what: str) -> list[Line]:
         return []
     key = lever_key(numbered["document"])
     named = {d["slug"] for d in index.lines("document") if key in lever_key(d["slug"]) or key in lever_key(d["title"])}
-    number = numbered["number"].rstrip(".")
-    return [s for s in index.lines(SECTION) if s["document"] in named and s["number"].rstrip(".") == number]
+    number, sections = numbered["number"].rstrip("."), [s for s in index.lines(SECTION) if s["document"] in named]
+    found = [section for section in sections if section["number"].rstrip(".") == number]
+    if sections and not found:
+        known = ", ".join(dict.fromkeys(f"§{section['number']}" for section in sections if section["number"]))
+        raise CliError(f"{', '.join(sorted(named))} has no section {number}.", f"It has {known}.")
+    return found
 
 
 def _sections_with(index: Index, what: str) -> list[Line]:
