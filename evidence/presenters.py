@@ -149,8 +149,8 @@ def folded_rows(changes: Iterable[FieldChange]) -> list[dict[str, str]]:
     """`diff_rows` with, where a value is long, the stretch that differs: {"old_part", "new_part"}."""
     rows = diff_rows(changes)
     for row in rows:
-        if max(len(row["old"]), len(row["new"])) > SHORT:
-            row["old_part"], row["new_part"] = changed_part(row["old"], row["new"])
+        parts = dict(zip(("old", "new"), changed_part(row["old"], row["new"]), strict=True))
+        row |= {f"{side}_part": part for side, part in parts.items() if len(row[side]) > SHORT}
     return rows
 
 

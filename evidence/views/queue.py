@@ -10,9 +10,10 @@ from django.views.decorators.http import require_GET, require_POST
 
 from evidence import selectors
 from evidence.curation import effects_of
-from evidence.deciding import acceptances_needed, accepting, disarms
+from evidence.deciding import acceptances_needed, accepting, disarms, head_content
 from evidence.models import Proposal
 from evidence.policies import may_curate, may_propose, require_curator
+from evidence.presenters import folded_rows
 from evidence.services.bulk import MAX_BULK, accept_many, preview_bulk
 from evidence.services.claims import claim_proposal, release_claim
 from evidence.views.deciding import conflict_of
@@ -20,6 +21,7 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.core.values import whole_number
 from v2kb.core.views import page_of, render_part_or_page
+from v2kb.rules.evidence_change import diff
 
 Kind, State = Proposal.Kind, Proposal.State
 MAX_KEY = 2**62
@@ -124,7 +126,7 @@ def proposal_bulk(request: HttpRequest) -> HttpResponse:
         lines = preview_bulk(actor, ids)
     effects = {} if done else effects_of([line.proposal for line in lines])
     context = {
-        "lines": [(line, effects.get(line.proposal.pk, [])) for line in lines],
+        "lines": [(line, effects.get(line.proposal.pk, []), [] if done else _changes(line.proposal)) for line in lines],
         "accepted": sum(line.outcome != "refused" for line in lines),
         "done": done,
         "queue": request.POST.get("queue", ""),
@@ -132,3 +134,9 @@ def proposal_bulk(request: HttpRequest) -> HttpResponse:
         "refusal": refusal,
     }
     return render(request, "evidence/proposal_bulk.html", context, status=422 if refusal else 200)
+
+
+def _changes(proposal: Proposal) -> list[dict[str, str]]:
+    """What it changes of the row as it is now; nothing for a new row, whose page shows all of it."""
+    now = head_content(proposal)
+    return folded_rows(diff(now, proposal.content)) if now else []

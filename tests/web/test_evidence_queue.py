@@ -182,6 +182,8 @@ def test_many_are_previewed_then_accepted_with_an_answer_each(row, curator):
     preview = curator.post(f"{QUEUE}bulk/", {"ids": ids, "queue": "kind=wording"})
     page = text(preview)
     assert (preview.status_code, page.count('name="ids"')) == (200, 2)
+    assert re.findall(r"What (proposal \d+) changes", page) == [str(each) for each in (*proposals, own)]
+    assert page.count("<ins>clearer</ins>") == 3
     assert "evidence.own_proposal" in page
     assert "evidence.claimed" in page
     assert Proposal.objects.filter(state="open").count() == 4
@@ -190,6 +192,7 @@ def test_many_are_previewed_then_accepted_with_an_answer_each(row, curator):
     assert Proposal.objects.filter(state="open").count() == 4
     done = text(curator.post(f"{QUEUE}bulk/", {"ids": ids, "confirm": "1", "conflict": "none"}))
     assert done.count("refused") >= 2
+    assert "<ins>" not in done
     assert Proposal.objects.filter(state="accepted", pk__in=ids).count() == 2
 
 
