@@ -13,6 +13,7 @@ from kernels.editor.layout import BY_SLUG, anchor_of
 from kernels.editor.rows import Action
 from kernels.editor.screen import FINISH, Page, fields_of, judged
 from kernels.models import Spec, SpecDraft
+from kernels.selectors.citable import citable
 from kernels.services import specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Conflict, Refusal
@@ -195,6 +196,8 @@ def _show(
     if not autosaved:
         context |= fields_of(page, document, context["findings"])
         context["base"] = page.form_of(draft.content)
+        if page.choice_id:
+            context["citable"] = citable(document, context["choice"])
     template = "kernels/spec_edit.html"
     status = refusal.status if refusal else 200
     if request.htmx and not request.htmx.boosted:

@@ -7,11 +7,15 @@ from urllib.parse import parse_qsl, urlencode
 import pytest
 from django.urls import reverse
 
+from evidence.models import EvidenceRow
 from kernels.editor.fresh import without_fresh_rows
 from kernels.editor.screen import Page
 from kernels.models import SpecDraft, Submission
+from references.importers.archive import Files
+from references.importers.documents import import_documents
 from tests import factories as f
 from tests.rules.spec_examples import grouped_gemm_spec
+from tests.starter_data import STARTER
 from v2kb.rules.spec_document import empty_row
 
 pytestmark = pytest.mark.django_db
@@ -181,6 +185,8 @@ def test_a_choice_suggests_the_anchors_of_the_spec_and_the_workloads_of_its_ops(
     (op,) = SpecDraft.objects.get(user=f.designer().user).spec.ops.all()
     for case in op.head.content["workloads"]:
         assert f'value="{case["name"]}"' in lists["case-list"]
+    row = EvidenceRow.objects.get(head__lever__slug="fused-row-norm")
+    assert f'<option value="{row.code}">UNTESTED: {row.head.title}</option>' in lists["cite-list"]
     for anchor in stored("anchors"):
         assert f'value="{anchor["name"]}"' in lists["anchor-list"]
     assert stored("anchors")
@@ -190,3 +196,17 @@ def test_the_columns_of_a_table_are_explained_where_it_has_rows(edit):
     said = "What the columns of instances mean"
     assert said in edit("granularity", action="check", **{"granularity.total": "1", "granularity[0].task": "row"})
     assert said not in edit("granularity", action="save", **{"granularity.total": "0"})
+
+
+def test_the_section_of_its_family_is_the_first_suggestion_of_a_citation(edit, system):
+    catalogue = (STARTER / "documents" / "upstream-catalogue.md").read_text(encoding="utf-8")
+    import_documents(system, files=Files([("upstream-catalogue.md", catalogue)], []), source="test")
+    draft = SpecDraft.objects.get(user=f.designer().user)
+    draft.content["engine"]["family"] = "C"
+    draft.save()
+    page = edit("C1", action="check", title="Fuse", polarity="keeps")
+    first = re.search(r'<datalist id="cite-list"><option value="([^"]+)">([^<]+)<', page)
+    assert first[1].startswith("upstream-catalogue#family-c-")
+    assert first[2].startswith("Family C: ")
+    cited = {"citations.total": "1", "citations[0].target": first[1], "citations[0].stance": "supports"}
+    assert "has nothing under" not in edit("C1", action="check", title="Fuse", polarity="keeps", **cited)

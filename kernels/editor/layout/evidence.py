@@ -92,7 +92,7 @@ CITATIONS = Table(
     "Rests on",
     "citation",
     (
-        Input("target", "evidence code, document#anchor, or tree:path@commit:lines"),
+        Input("target", "evidence code, document#anchor, or tree:path@commit:lines", suggest="cite-list"),
         Input("stance", "stance", "select", STANCES),
         Input("revision", "", "hidden"),
     ),
