@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from kernels.editor.amending import amended_paths
 from kernels.editor.places import label_of
 from v2kb.rules.channels import (
     Change,
@@ -19,16 +20,19 @@ CHANNELS, ROWS = "channels", "rows"
 
 
 def changes(document: Mapping[str, Any], form: str) -> list[str]:
-    """What turning a draft's semaphores into `form` would change, a sentence each: blanks that a channel answers, an
-    order that isn't that of the ordinals, cells that no row holds. Nothing where the conversion is refused.
+    """What turning a draft's semaphores into `form` would change, a sentence each.
+
+    That is blanks which a channel answers, an order that isn't that of the ordinals, cells that no row holds, and
+    amendments of the form that goes. Nothing where the conversion is refused.
     """
     view = SpecView(document)
     sems = view.written["sems"]
     if form == ROWS:
-        return _said(changed_by_rows(sems["channels"]), "sems.channels")
+        lost = [*_amended(document, "sems.channels["), *_amended(document, "sems.one_shots[")]
+        return _said(changed_by_rows(sems["channels"]), "sems.channels") + lost
     if channels_of_rows(sems["rows"])[2]:
         return []
-    return _said(changed_by_channels(sems["rows"], view.symbols), "sems.rows")
+    return _said(changed_by_channels(sems["rows"], view.symbols), "sems.rows") + _amended(document, "sems.rows[")
 
 
 def to_channels(document: dict[str, Any]) -> list[str]:
@@ -53,6 +57,12 @@ def to_rows(document: dict[str, Any]) -> None:
     if rows:
         document["sems"] |= {"rows": rows, "channels": [], "one_shots": []}
     document["sems"]["form"] = ROWS
+
+
+def _amended(document: Mapping[str, Any], table: str) -> list[str]:
+    """Fields of the form that goes which an amendment sets."""
+    paths = [path for _, path in amended_paths(document) if path.startswith(table)]
+    return [f"An amendment sets {label_of(path)}, which the other form does not have." for path in paths]
 
 
 def _said(found: Iterable[Change], table: str) -> list[str]:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from kernels.editor.amending import amended_paths
 from kernels.editor.layout import ACKNOWLEDGED, BANDS, CITATIONS, SECTIONS, Table
 from v2kb.core.values import plain_copy
 from v2kb.rules.spec_document import empty_row
@@ -60,6 +61,8 @@ class Filled:
         rows = holder.get(name) if isinstance(holder, dict) else None
         if not isinstance(rows, list):
             return []
+        if any(amended.startswith(f"{path}[") for _, amended in amended_paths(self.document)):
+            return rows  # the amendment counts them all
         kept = [number for number, row in enumerate(rows) if not _is_fresh(row, fresh)]
         if len(kept) < len(rows):
             self.left_out += len(rows) - len(kept)

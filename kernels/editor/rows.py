@@ -27,11 +27,29 @@ class Action:
         return cls(verb, path, whole_number(index, default=-1), whole_number(to, default=-1))
 
     @property
+    def target(self) -> int:
+        """The row in whose place the moved row comes; -1 where none is moved."""
+        return {"up": self.index - 1, "down": self.index + 1, "move": self.to}.get(self.verb, -1)
+
+    @property
     def row(self) -> str:
         """Path of the row that the person goes on with, or of the table where no row is meant."""
         if self.verb in ("add", "remove", "renumber", "pin") or self.index < 0:
             return self.path
         return f"{self.path}[{max(0, self.index + {'up': -1, 'down': 1, 'copy': 1}.get(self.verb, 0))}]"
+
+
+def new_places(action: Action, count: int) -> dict[int, int | None]:
+    """Where each of `count` rows stands after the action; None for one that it removes."""
+    order = list(range(count))
+    if 0 <= action.index < count:
+        if action.verb == "remove":
+            del order[action.index]
+        elif action.verb == "copy" and count < MAX_ROWS:
+            order.insert(action.index + 1, count)
+        elif 0 <= (to := action.target) < count:
+            order.insert(to, order.pop(action.index))
+    return {row: order.index(row) if row in order else None for row in range(count)}
 
 
 def apply(rows: list[dict[str, Any]], path: str, action: Action, blank: dict[str, Any]) -> None:
@@ -49,10 +67,8 @@ def apply(rows: list[dict[str, Any]], path: str, action: Action, blank: dict[str
         del rows[action.index]
     elif action.verb == "copy" and len(rows) < MAX_ROWS:
         rows.insert(action.index + 1, _copied(rows, action.index))
-    elif action.verb in ("up", "down", "move"):
-        to = {"up": action.index - 1, "down": action.index + 1}.get(action.verb, action.to)
-        if 0 <= to < len(rows):
-            rows.insert(to, rows.pop(action.index))
+    elif 0 <= action.target < len(rows):
+        rows.insert(action.target, rows.pop(action.index))
 
 
 def _copied(rows: list[dict[str, Any]], index: int) -> dict[str, Any]:

@@ -10,17 +10,20 @@ from django.urls import reverse
 
 from evidence.models import Lever
 from kernels.calculators.links import calculator_link
+from kernels.editor.amending import follow_rows
 from kernels.editor.cells import Cells, choice_parts, posted_form, section_parts
 from kernels.editor.citations import citation_target
 from kernels.editor.forms import complete, read_choice, read_section
 from kernels.editor.fresh import Filled, without_fresh_rows
 from kernels.editor.layout import BY_SLUG, GROUPS, anchor_of, audit_to_begin_with
 from kernels.editor.places import field_label, field_url, form_path, label_of, row_of_path, section_of_path
+from kernels.editor.rows import MAX_ROWS, Action
 from kernels.models import Anchor, Op, Spec
 from kernels.selectors.checks import checks_document, contracts_of, report_of
 from kernels.selectors.gate import gate_preview
 from kernels.selectors.pictures import DRAWN, pictures_of
 from kernels.services.specs import pin_citations
+from v2kb.core.values import whole_number
 from v2kb.rules.amendments import Setting
 from v2kb.rules.formulas import Rename, renamed_symbols
 from v2kb.rules.rule_registry import MISSING_INPUT, WAIVED
@@ -58,12 +61,17 @@ class Page:
 
     def read(self, data: QueryDict, content: Mapping[str, Any], action: str = "save") -> dict[str, Any]:
         """The draft with what was posted for this page, after the action of the pressed button."""
+        before = complete(content)
         if not self.choice_id:
-            return read_section(BY_SLUG[self.slug], data, content, action)
-        document = complete(content)
-        index = self.index(document)
-        if index is not None:
-            document["choices"][index] = read_choice(data, document["choices"][index], action)
+            document = read_section(BY_SLUG[self.slug], data, content, action)
+        else:
+            document, index = complete(content), self.index(before)
+            if index is not None:
+                document["choices"][index] = read_choice(data, document["choices"][index], action)
+        pressed = Action.read(action)
+        posted = data.get(f"{pressed.path}.total")
+        count = len(before["choices"]) if pressed.path == "choices" else whole_number(posted or "")
+        follow_rows(document, f"{self.cells(before).prefix}{pressed.path}", pressed, min(count, MAX_ROWS))
         return document
 
     def parts(self, document: Mapping[str, Any], cells: Cells) -> dict[str, Any]:

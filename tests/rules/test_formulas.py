@@ -55,6 +55,7 @@ def test_words_prose_names_and_local_names_stay():
     document["smem"]["regions"][0] |= {"name": "STAGES", "release_step": "s + STAGES", "alignment": "min(STAGES, 8)"}
     document["claims"] = [{"symbol": "STAGES", "low": "1", "high": "2*STAGES", "text": "STAGES may grow"}]
     fields = [{"field": "sems.num_op_sems", "value": "STAGES"}, {"field": "engine.idiom", "value": "STAGES"}]
+    fields.append({"field": "symbols.STAGES", "value": "4"})
     document["amendments"] = [{"id": "A1", "text": "STAGES", "fields": fields}]
     found = rename_symbol(rename_symbol(document, "STAGES", "RING"), "s", "slot")
     assert found["symbols"]["STAGES_2"] == "RING + MY_STAGES"
@@ -62,7 +63,8 @@ def test_words_prose_names_and_local_names_stay():
     assert found["smem"]["regions"][0]["release_step"] == "s + RING"
     assert found["smem"]["regions"][0]["alignment"] == "min(RING, 8)"
     assert found["claims"] == [{"symbol": "RING", "low": "1", "high": "2*RING", "text": "STAGES may grow"}]
-    assert [entry["value"] for entry in found["amendments"][0]["fields"]] == ["RING", "STAGES"]
+    assert [entry["value"] for entry in found["amendments"][0]["fields"]] == ["RING", "STAGES", "4"]
+    assert found["amendments"][0]["fields"][2]["field"] == "symbols.RING"
     assert document["symbols"]["STAGES_2"] == "STAGES + MY_STAGES"
 
 

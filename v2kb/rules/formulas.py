@@ -53,14 +53,26 @@ def renamed_symbols(document: Mapping[str, Any], before: Mapping[str, Any], know
 
 
 def rename_symbol(document: Mapping[str, Any], old: str, new: str) -> dict[str, Any]:
-    """Return a copy of a document, canonical or as typed, in which formulas and claims use `new` for `old`."""
+    """Return a copy of a document, canonical or as typed, in which formulas, claims and amendments use `new` for
+    `old`.
+    """
     renamed = copy.deepcopy(dict(document))
     for holder, field in _formulas(renamed):
         for token in reversed(_names(holder[field], field)):
             if token.text == old:
                 text = holder[field]
                 holder[field] = f"{text[: token.position]}{new}{text[token.position + len(old) :]}"
+    for entry in _amended(renamed, old):
+        entry["field"] = f"symbols.{new}"
     return renamed
+
+
+def _amended(document: Mapping[str, Any], symbol: str) -> list[dict[str, Any]]:
+    """The entries of amendments that set a symbol."""
+    amendments = document.get("amendments")
+    listed = [a.get("fields") for a in amendments if isinstance(a, dict)] if isinstance(amendments, list) else []
+    entries = [entry for fields in listed if isinstance(fields, list) for entry in fields]
+    return [entry for entry in entries if isinstance(entry, dict) and entry.get("field") == f"symbols.{symbol}"]
 
 
 def _uses(document: Mapping[str, Any]) -> Counter[str]:
