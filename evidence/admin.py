@@ -199,7 +199,8 @@ class TermForm(ServiceForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if "kind" in self.fields:
-            self.fields["kind"].choices = [(kind, label) for kind, label in Term.Kind.choices if kind in OPEN]
+            kinds = [(kind, label) for kind, label in Term.Kind.choices if kind in OPEN]
+            self.fields["kind"].choices = [("", "Pick a kind"), *kinds]
 
     def call(self) -> Term:
         """Run the service with the form's values."""

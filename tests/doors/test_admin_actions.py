@@ -146,6 +146,14 @@ def test_terms_are_added_noted_archived_and_named(staff):
     assert "B200 means the architecture sm_100 already." in twice.content.decode()
 
 
+def test_the_kind_of_a_term_is_chosen_and_not_taken_for_granted(staff):
+    client, address = staff("curator"), reverse("admin:evidence_term_add")
+    assert '<option value="" selected>Pick a kind</option>' in client.get(address).text
+    refused = client.post(address, {"kind": "", "word": "sm_120", "note": "", "aliases": ""})
+    assert "This field is required." in refused.text
+    assert not Term.objects.filter(word="sm_120").exists()
+
+
 def test_built_in_terms_and_units_say_why_they_stay(staff):
     client = staff("curator")
     flat, unit = Term.objects.get(word="flat"), Term.objects.get(word="us")
