@@ -58,9 +58,9 @@ class RowOfCells:
 
     @property
     def is_unfolded(self) -> bool:
-        """True when the small table has to be seen: it is empty, or something in it blocks."""
+        """True when the small table has to be seen: it is empty, or something is said of a field in it."""
         cells = [cell for _, cells in self.matrix for cell in cells]
-        return not any(cell.value for cell in cells) or any(cell.invalid for cell in cells)
+        return not any(cell.value for cell in cells) or any(cell.findings for cell in cells)
 
     @property
     def troubled(self) -> bool:

@@ -56,6 +56,8 @@ def test_a_field_that_an_amendment_sets_says_so_and_leads_there(client, forms_wo
     assert f"/specs/{forms_world['spec'].code}/edit/amendments/#f-amendments-0-fields-1" in said
     assert 'data-level="amended"' in said
     assert 'id="level-amended"' in page
+    if section == "roles" and "rows" in path:
+        assert 'id="paths-f-roles-rows-0" open' in page
     plain = page_with(client, forms_world, section, {**document, "amendments": []})
     assert "A3" not in said_at(plain, field)
     assert 'id="level-amended"' not in plain
