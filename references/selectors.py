@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from django.db.models import Case, Count, F, IntegerField, Q, QuerySet, Subquery, Value, When
 from django.urls import reverse
 
-from references.models import Document, DocumentRevision, Guideline, Section, UpstreamSnapshot
+from references.models import Document, DocumentRevision, Family, Guideline, Section, UpstreamSnapshot
 from v2kb.core.errors import Missing
 
 _CITATION = re.compile(
@@ -225,6 +225,13 @@ def current_snapshot() -> UpstreamSnapshot | None:
         .prefetch_related("families", "kernels")
         .first()
     )
+
+
+def cited_families() -> QuerySet[Family]:
+    """Families that have a section of their own in the head of a document that is not archived."""
+    heads = Document.objects.filter(archived_at__isnull=True).values("head_id")
+    found = Family.objects.filter(snapshot__document_revision_id__in=Subquery(heads)).exclude(anchor="")
+    return found.select_related("snapshot__document_revision__document")
 
 
 def list_guidelines(kind: str = "") -> QuerySet[Guideline]:

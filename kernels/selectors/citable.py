@@ -5,7 +5,7 @@ from typing import Any
 
 from evidence.models import EvidenceRow
 from kernels.selectors.checks import contracts_of
-from references.selectors import current_snapshot
+from references.selectors import cited_families
 
 MAX_ROWS = 60
 
@@ -18,9 +18,6 @@ def citable(document: Mapping[str, Any], choice: Mapping[str, Any]) -> list[tupl
         levers.add(choice["lever"])
     rows = EvidenceRow.objects.filter(head__lever__slug__in=levers, archived_at__isnull=True).select_related("head")
     found = [(row.code, f"{row.head.verdict}: {row.head.title}") for row in rows[:MAX_ROWS]]
-    snapshot = current_snapshot()
-    if snapshot is None:
-        return found
-    slug = snapshot.document_revision.document.slug
-    families = sorted(snapshot.families.all(), key=lambda one: (one.letter != family, one.letter))
-    return [(f"{slug}#{one.anchor}", f"Family {one.letter}: {one.title}") for one in families if one.anchor] + found
+    families = sorted(cited_families(), key=lambda one: (one.letter != family, one.letter))
+    sections = [(f"{one.snapshot.document_revision.document.slug}#{one.anchor}", one) for one in families]
+    return [(target, f"Family {one.letter}: {one.title}") for target, one in sections] + found
