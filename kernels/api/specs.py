@@ -12,13 +12,13 @@ from kernels.filtersets import SpecFilter
 from kernels.models import Op, Spec, SpecDraft, SpecRevision
 from kernels.selectors.checks import checks_document, report_of
 from kernels.selectors.gate import gate_preview
-from kernels.selectors.spec_files import check_file
 from kernels.selectors.specs import spec_statuses
 from kernels.selectors.sweeps import sweep_or_refuse
 from kernels.services import posting, specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
 from v2kb.core.rest import Document, Input, Text, find, read
+from v2kb.rules.spec_check import check_file
 from v2kb.rules.spec_diff import spec_diff
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 from v2kb.rules.spec_markdown.draft import STATES
@@ -354,7 +354,7 @@ class SpecViewSet(viewsets.GenericViewSet, mixins.ListModelMixin):
     @action(detail=False, methods=["post"], url_path="check-file", url_name="check-file")
     def check_file(self, request: Request) -> Response:
         """Read a spec from the text of a file and run the spec rules over it, by line; nothing is stored."""
-        return Response(check_file(read(PostedFile, request)["text"]).as_document())
+        return Response(check_file(read(PostedFile, request)["text"], report_of).as_document())
 
     @extend_schema(request=PostedContent, responses=Gate)
     @action(detail=True, methods=["post"])

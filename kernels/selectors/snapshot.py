@@ -18,7 +18,7 @@ from v2kb.rules.row_facts import RowStates
 from v2kb.rules.rule_list import rule_documents
 from v2kb.rules.snapshot import Line, sealed
 
-SHARED_PARTS = ("symbols", "smem", "granularity")
+SHARED_PARTS = ("symbols", "engine", "smem", "granularity", "amendments")
 """What a spec that shares an SM with another one needs of it."""
 
 

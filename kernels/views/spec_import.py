@@ -11,12 +11,13 @@ from kernels.forms import SpecImportForm
 from kernels.models import Op, Spec, SpecRevision
 from kernels.policies import may_design
 from kernels.selectors.checks import contracts_of, report_of
-from kernels.selectors.spec_files import FileCheck, check_file, spec_json, templates
+from kernels.selectors.spec_files import spec_json, templates
 from kernels.services import posting
 from kernels.services.specs import covering
 from v2kb.core.actor import actor_from_request
 from v2kb.core.uploads import body_limit
 from v2kb.core.views import submit
+from v2kb.rules.spec_check import FileCheck, check_file
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 from v2kb.rules.spec_markdown.writing import write_markdown
 from v2kb.rules.spec_rules import SpecReport

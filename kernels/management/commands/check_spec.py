@@ -8,12 +8,9 @@ from django.core.management import BaseCommand
 from django.db import DatabaseError
 
 from kernels.selectors.checks import report_of
-from kernels.selectors.spec_files import UNREADABLE, FileCheck, check_file
-from v2kb.rules.rule_registry import MISSING_INPUT
+from v2kb.rules.spec_check import UNREADABLE, FileCheck, check_file, finding_line
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 from v2kb.rules.spec_rules import SpecReport, spec_report
-
-_WORDS = {"E": "error", "W": "warning", "I": "info"}
 
 
 class Command(BaseCommand):
@@ -61,18 +58,10 @@ class Command(BaseCommand):
 
     def _write(self, file: str, check: FileCheck, placements: bool) -> None:
         if check.reading.unreadable:
-            self.stderr.write(f"{file}:{check.reading.placements[0].first}: {check.reading.unreadable}")
+            self.stderr.write(check.why_unreadable(file))
             return
         for finding in check.findings:
-            word = "missing input" if finding["kind"] == MISSING_INPUT else _WORDS[finding["severity"]]
-            said = f"{file}:{finding['line']}: {finding['rule']} {word}: {finding['message']}"
-            self.stdout.write(f"{said} {finding['fix']} [{finding['path']}]")
-        for placement in check.reading.placements if placements else ():
-            said = f"{placement.state} {', '.join(placement.where)} {placement.why}".rstrip()
-            self.stdout.write(f"{file}:{placement.first}-{placement.last}: {said}")
-        left = sum(p.state in ("text", "left") for p in check.reading.placements)
-        total = check.summary
-        self.stdout.write(
-            f"{total['errors']} errors, {total['missing_inputs']} missing inputs, {total['warnings']} warnings; "
-            f"{left} parts of the file have no field."
-        )
+            self.stdout.write(finding_line(file, finding))
+        for line in check.placement_lines(file) if placements else ():
+            self.stdout.write(line)
+        self.stdout.write(check.sentence())
