@@ -25,7 +25,7 @@ def test_two_levers_are_merged_with_keys_alone(page: Page, live_server, sign_in,
     page.goto(live_server.url + reverse("admin:evidence_lever_change", args=[lever.pk]))
     page.get_by_role("link", name="Merge", exact=True).focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("heading", level=1)).to_have_text("Merge Split-K into another lever, for good?")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Merge Split-K into another lever?")
     page.get_by_label("Into").focus()
     page.keyboard.type("Cut")
     page.keyboard.press("Tab")

@@ -1,9 +1,11 @@
 """The import wizard in Chromium: upload, mapping, dry run with progress, resumed where it stopped, import, result."""
 
+import datetime
 import itertools
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from evidence.models import EvidenceRow, ExperimentEntry, ImportJob, ImportMapping
@@ -107,3 +109,55 @@ def test_a_log_is_uploaded_mapped_checked_and_imported(page: Page, live_server, 
     page.get_by_role("button", name="Dry run").click()
     work()
     expect(page.get_by_text("Nothing is new or changed.")).to_be_visible()
+
+
+def upload(page: Page, site: str, text: str) -> None:
+    """Upload a log whose mapping is known, and have its dry run made."""
+    page.goto(f"{site}/evidence/imports/new/")
+    page.locator("#id_file").set_input_files([{"name": "log.csv", "mimeType": "text/csv", "buffer": text.encode()}])
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    work()
+    page.get_by_role("button", name="Dry run").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    work()
+    expect(page.get_by_role("heading", name="What the import would do")).to_be_visible()
+
+
+def test_a_changed_cell_stands_beside_the_old_one_and_a_long_one_opens_with_keys(
+    page: Page, live_server, sign_in, console
+) -> None:
+    sign_in("cora", "curator")
+    start = "What was tried in full. " * 20
+    history = f"date,env,verdict,why\n2026-07-01,B200,WIN,short\n2026-07-02,B200,NULL,{start}It trips 4 times.\n"
+    upload(page, live_server.url, history)
+    page.get_by_role("button", name="Import", exact=True).click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    work()
+    expect(page.get_by_role("heading", name="What the import did")).to_be_visible()
+    upload(page, live_server.url, history.replace("4 times", "6 times").replace("WIN,short", "WIN,longer"))
+    first = page.get_by_role("region", name="What line 2 changes")
+    expect(first.get_by_role("row", name="why short longer")).to_be_visible()
+    fold = page.get_by_role("region", name="What line 3 changes").locator("summary", has_text="6 times.")
+    expect(fold).not_to_contain_text(start)
+    fold.focus()
+    page.keyboard.press("Enter")
+    expect(page.get_by_text(f"{start}It trips 6 times.", exact=True)).to_be_visible()
+    fits(page)
+
+
+def test_an_import_whose_process_was_killed_says_so_by_itself(page: Page, live_server, sign_in, console) -> None:
+    sign_in("cora", "curator")
+    page.goto(f"{live_server.url}/evidence/imports/new/")
+    page.locator("#id_file").set_input_files([{"name": "log.csv", "mimeType": "text/csv", "buffer": LOG.encode()}])
+    page.get_by_role("button", name="Upload").click()
+    expect(page.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_text("No progress since")).to_have_count(0)
+    heard = timezone.now() - datetime.timedelta(minutes=1)
+    ImportJob.objects.update(updated_at=heard, leased_until=heard + ImportJob.LEASE)
+    expect(page.get_by_text(f"No progress since {heard:%H:%M:%S} UTC.")).to_be_visible()
+    expect(page.get_by_text(f"where it stopped at {heard + ImportJob.LEASE:%H:%M:%S} UTC.")).to_be_visible()
+    fits(page)
+    ImportJob.objects.update(leased_until=None)
+    work()
+    expect(page.get_by_role("heading", name="How the file is read")).to_be_visible()
