@@ -8,13 +8,13 @@ from django.urls import reverse
 
 from references.models import Document, DocumentRevision, Family, Guideline, Section, UpstreamSnapshot
 from v2kb.core.errors import Missing
+from v2kb.rules.pinning import MIN_PIN
 
 _CITATION = re.compile(
     r"^(?:\[\[doc:)?(?P<document>[-\w]+)#(?P<anchor>[^@\s\[\]#|]+)(?:@(?P<revision>[0-9a-f]{8,64}))?(?:\]\])?$",
     re.ASCII,
 )
 
-MIN_PIN = 8
 MAX_WORDS = 8
 SNIPPET_CHARS = 160
 

@@ -16,6 +16,7 @@ from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Missing, Refusal, refuse_problems
 from v2kb.core.service import service
 from v2kb.core.values import check_document, check_text, check_values, plain_copy
+from v2kb.rules import pinning
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.code_citation import code_text
 from v2kb.rules.names import SPEC_SERIES
@@ -23,7 +24,6 @@ from v2kb.rules.problem import Problem
 from v2kb.rules.spec_document import empty_spec, normalise
 
 MAX_DRAFT_BYTES = 1024 * 1024
-PIN_TO_HEAD = ("", "HEAD")
 
 
 @service("kernels.create_spec")
@@ -56,19 +56,8 @@ def create_spec(actor: Actor, *, title: str, ops: list[Op], content: dict[str, A
 
 
 def covering(rows: Any, ops: list[Op]) -> list[dict[str, Any]]:
-    """The rows of a document's ops with the newest contracts of `ops`, and a row for each op that has none.
-
-    Rows of sub-ops that name no op belong to the one op where there is only one.
-    """
-    pins = {op.slug: {"op": op.slug, "contract": op.head.content_hash if op.head else ""} for op in ops}
-    kept = [dict(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
-    for row in kept:
-        if not row.get("op") and len(ops) == 1:
-            row["op"] = ops[0].slug
-        row.update(pins.get(row.get("op"), {}))
-    kept = [row for row in kept if row.get("op") in pins or row.get("name")]
-    named = {row.get("op") for row in kept}
-    return kept + [pin for slug, pin in pins.items() if slug not in named]
+    """The rows of a document's ops with the newest contracts of `ops`, and a row for each op that has none."""
+    return pinning.covering(rows, {op.slug: op.head.content_hash if op.head else "" for op in ops})
 
 
 @service("kernels.open_draft", silent=True)
@@ -217,39 +206,28 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
 
 
 def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `content` with names resolved: an alias to its lever, what is cited without a revision to its head.
-
-    A lever that was merged stays as the spec names it: what was signed keeps its hash, and the gate follows the merge.
-    """
+    """A copy of `content` with names resolved by what is known now (`v2kb.rules.pinning`)."""
     document = plain_copy(content)
-    choices = document.get("choices")
-    for choice in choices if isinstance(choices, list) else []:
-        if not isinstance(choice, dict):
-            continue
-        name = choice.get("lever")
-        if isinstance(name, str) and (lever := resolve_lever(name)) and not is_slug_of_lever(name, lever):
-            choice["lever"] = lever.slug
-        for citation in choice.get("citations") or []:
-            if not isinstance(citation, dict):
-                continue
-            if citation.get("revision") not in PIN_TO_HEAD:
-                _pin_whole(citation)
-            elif citation.get("kind") == "evidence":
-                citation["revision"] = _head_hash(EvidenceRow, code=citation.get("code"))
-            elif citation.get("kind") == "section":
-                citation["revision"] = _head_hash(Document, slug=citation.get("document"))
-        for acknowledged in choice.get("acknowledged") or []:
-            if isinstance(acknowledged, dict) and acknowledged.get("revision") in PIN_TO_HEAD:
-                acknowledged["revision"] = _head_hash(EvidenceRow, code=acknowledged.get("code"))
+    pinning.pin_citations(document, _Known())
     return document
 
 
-def _pin_whole(citation: dict[str, Any]) -> None:
-    """Write the whole content hash where a section is pinned by the first characters that its page shows."""
-    named = [citation.get(name) for name in ("document", "anchor", "revision")]
-    if citation.get("kind") == "section" and all(isinstance(name, str) for name in named):
-        section = cited_section(*named)
-        citation["revision"] = section.revision.content_hash if section else citation["revision"]
+class _Known(pinning.Known):
+    """Names as the database has them."""
+
+    def lever(self, name: str) -> str:
+        lever = resolve_lever(name)
+        return lever.slug if lever and not is_slug_of_lever(name, lever) else ""
+
+    def row(self, code: Any) -> str:
+        return _head_hash(EvidenceRow, code=code)
+
+    def document(self, slug: Any) -> str:
+        return _head_hash(Document, slug=slug)
+
+    def section(self, document: str, anchor: str, start: str) -> str:
+        section = cited_section(document, anchor, start)
+        return section.revision.content_hash if section else ""
 
 
 def _head_hash(model: type[EvidenceRow] | type[Document], **named: Any) -> str:

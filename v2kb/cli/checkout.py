@@ -16,6 +16,10 @@ STALE_DAYS = 14
 INIT = "Run `v2kb init --server ADDRESS` in the repository, then `v2kb sync`."
 
 
+class NoCheckout(CliError):
+    """There is no `.v2kb` folder here or above."""
+
+
 @dataclass(frozen=True)
 class Checkout:
     """`root` holds `.v2kb`; a snapshot older than `stale_days` days makes commands end with 4."""
@@ -43,7 +47,7 @@ class Checkout:
 def find_checkout(start: Path | None = None) -> Checkout:
     """The checkout around a folder (the current one): V2KB_DIR, or the nearest folder above with `.v2kb` in it.
 
-    Raises CliError where there is none, and for a configuration that can't be read.
+    Raises NoCheckout where there is none, CliError for a configuration that can't be read.
     """
     named = os.environ.get("V2KB_DIR")
     here = Path(named) if named else (start or Path.cwd())
@@ -52,7 +56,7 @@ def find_checkout(start: Path | None = None) -> Checkout:
             return _read(folder)
         if named:
             break
-    raise CliError(f"There is no {FOLDER} folder in {here} or above it.", INIT)
+    raise NoCheckout(f"There is no {FOLDER} folder in {here} or above it.", INIT)
 
 
 def _read(root: Path) -> Checkout:

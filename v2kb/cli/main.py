@@ -15,6 +15,8 @@ COMMANDS = {
     "lever": "a lever: its names, its family, all its rows",
     "rule": "a spec rule or a rule of the gate",
     "doc": "a section of a document",
+    "check": "a spec in a file against all spec rules, line by line",
+    "gate": "the anti-loop gate over a spec in a file, provisionally",
 }
 """One line of help per command; each has a module of its name, imported only when it runs."""
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."

@@ -14,6 +14,7 @@ from v2kb.rules.rule_registry import ERROR, MISSING_INPUT, OPEN, VIOLATION, WARN
 from v2kb.rules.spec_markdown.draft import LEFT, TEXT, Reading
 from v2kb.rules.spec_markdown.files import read_file
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, spec_report
+from v2kb.rules.spec_words import THIS_SPEC
 from v2kb.rules.waivers import Waiver
 
 CLEAR, WARNINGS, ERRORS, UNREADABLE = 0, 1, 2, 3
@@ -37,7 +38,7 @@ def beside(document: Mapping[str, Any]) -> Beside:
     probed = {text(mapping(choice.get("prediction")).get("row")) for choice in choices}
     return Beside(
         frozenset(text(mapping(op).get("op")) for op in items(document.get("ops"))) - {""},
-        frozenset(map(text, items(mapping(document.get("smem")).get("queue")))) - {""},
+        frozenset(map(text, items(mapping(document.get("smem")).get("queue")))) - {"", THIS_SPEC},
         frozenset(cited | probed) - {""},
     )
 

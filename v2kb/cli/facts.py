@@ -1,0 +1,149 @@
+"""What a check takes from the snapshot: contracts of ops, specs of the queue, evidence rows; and what it had to leave
+out. A spec can be checked without a snapshot, and then each of these is named on standard error.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from v2kb.cli.checkout import NoCheckout, age, find_checkout, said_age
+from v2kb.cli.exits import CLEAR, TOO_OLD, WARNINGS, CliError
+from v2kb.cli.index import Index
+from v2kb.cli.terminal import Terminal
+from v2kb.rules.names import lever_key
+from v2kb.rules.pinning import MIN_PIN, PIN_TO_HEAD, Known, covering, pin_citations
+from v2kb.rules.snapshot import Line
+from v2kb.rules.spec_check import beside, report_beside
+from v2kb.rules.spec_rules import SpecReport
+
+SYNC = "`v2kb sync` fetches what the server has."
+NOT_THERE = "the snapshot doesn't have them"
+
+_NO_OP = "The file names no op, so that no contract was asked; name one with --op SLUG."
+
+
+@dataclass
+class Facts:
+    """The snapshot at hand, or why there is none. `ops` are the ops (slugs) that the file is to be read for;
+    `left_out` collects what was asked for in vain, by kind, `newest` the ops whose newest contract was taken.
+    """
+
+    index: Index | None
+    why_none: str = NOT_THERE
+    is_old: bool = False
+    ops: tuple[str, ...] = ()
+    left_out: dict[str, list[str]] = field(default_factory=dict)
+    newest: list[str] = field(default_factory=list)
+
+    def report(self, document: dict[str, Any]) -> SpecReport:
+        """What the spec rules say of a document, with what the snapshot knows of the things that it names."""
+        covered = self.covered(document)
+        named = beside(covered)
+        if not named.ops:
+            self.left_out[_NO_OP] = []
+        return report_beside(
+            covered,
+            ops=self._contents("op", "contracts of ops", named.ops),
+            specs=self._contents("spec", "specs of the queue", named.specs),
+            rows=self._contents("row", "evidence rows", named.rows),
+        )
+
+    def covered(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The document with the newest contracts of `ops`, as the app begins a spec over them."""
+        if not self.ops:
+            return document
+        return {**document, "ops": covering(document["ops"], {slug: self.contract(slug) for slug in self.ops})}
+
+    def pinned(self, document: dict[str, Any]) -> dict[str, Any]:
+        """The document as the app would keep it: citations pinned to what the snapshot has, and an op whose contract
+        isn't said to its newest one. Needs a snapshot.
+        """
+        document = self.covered(document)
+        pin_citations(document, _Known(self.index))
+        unpinned = [row for row in document["ops"] if row["op"] and row.get("contract", "") in PIN_TO_HEAD]
+        for row in unpinned:
+            row["contract"] = (self.line("op", row["op"]) or {}).get("contract", "")
+        self.newest = sorted({row["op"] for row in unpinned if row["contract"]})
+        return document
+
+    def contract(self, slug: str) -> str:
+        """The hash of an op's newest contract. Raises CliError for an op that isn't there."""
+        line = self.line("op", slug)
+        if line is None:
+            if self.index is None:
+                raise CliError(f"--op {slug}: {self.why_none}.", SYNC)
+            known = ", ".join(op["slug"] for op in self.index.lines("op"))
+            raise CliError(f"--op: there is no op {slug}.", f"The snapshot has {known or 'no op'}.")
+        return line["contract"]
+
+    def line(self, kind: str, key: str) -> Line | None:
+        """The snapshot's line of this kind; None where there is none."""
+        return self.index.line(kind, key) if self.index else None
+
+    def _contents(self, kind: str, said: str, keys: Iterable[str]) -> dict[str, Any]:
+        found = {key: self.line(kind, key) for key in sorted(keys)}
+        if absent := [key for key, line in found.items() if line is None]:
+            self.left_out[said] = absent
+        return {key: line["content"] for key, line in found.items() if line is not None}
+
+    def notes(self) -> list[str]:
+        """What a person must know beside the result: what was left out, and how old the snapshot is."""
+        named = "; ".join(f"{kind} {', '.join(keys)}" for kind, keys in self.left_out.items() if keys)
+        said = [f"Left out: {named}: {self.why_none}. {SYNC}"] if named else []
+        if self.newest:
+            said.append(f"Taken with the newest contract, for the file pins none: {', '.join(self.newest)}.")
+        if _NO_OP in self.left_out:
+            said.append(_NO_OP)
+        if self.is_old:
+            said.append(f"The snapshot is {said_age(age(self.index))}; `v2kb sync` renews it.")
+        return said
+
+    def exit_code(self, code: int) -> int:
+        """The code of a command that found `code`: an old snapshot counts where nothing blocks."""
+        return TOO_OLD if self.is_old and code in (CLEAR, WARNINGS) else code
+
+
+def facts_at_hand(ops: Iterable[str] = ()) -> Facts:
+    """The snapshot around the current folder, or none. Raises CliError for one that can't be read."""
+    try:
+        checkout = find_checkout()
+    except NoCheckout as error:
+        return Facts(None, f"there is no snapshot ({error.message.rstrip('.')})", ops=tuple(ops))
+    if not checkout.snapshot.exists():
+        return Facts(None, f"there is no snapshot at {checkout.snapshot}", ops=tuple(ops))
+    index = checkout.index()
+    return Facts(index, is_old=age(index) > checkout.stale_days, ops=tuple(ops))
+
+
+def say_notes(terminal: Terminal, facts: Facts) -> None:
+    """Say beside the result what was left out and how old the snapshot is."""
+    for note in facts.notes():
+        terminal.say(f"note: {note}")
+
+
+class _Known(Known):
+    """Names as a snapshot has them."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+
+    @cached_property
+    def _levers(self) -> dict[str, str]:
+        return {lever_key(alias): lever["slug"] for lever in self.index.levers for alias in lever["aliases"]}
+
+    def lever(self, name: str) -> str:
+        slug = self._levers.get(lever_key(name), "")
+        is_slug = name == slug or any(lever["slug"] == name and lever["merged_into"] for lever in self.index.levers)
+        return "" if is_slug else slug
+
+    def row(self, code: Any) -> str:
+        return (self.index.line("row", str(code)) or {}).get("head_hash", "")
+
+    def document(self, slug: Any) -> str:
+        return (self.index.line("document", str(slug)) or {}).get("head_hash", "")
+
+    def section(self, document: str, anchor: str, start: str) -> str:
+        revisions = (self.index.line("document", document) or {}).get("revisions", {})
+        found = [whole for whole, anchors in revisions.items() if whole.startswith(start) and anchor in anchors]
+        return found[0] if len(start) >= MIN_PIN and found else ""
