@@ -230,6 +230,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "v2kb.api.schema.forget_column_ranges",
+        "v2kb.api.schema.add_key",
         "v2kb.api.schema.add_errors",
     ],
 }

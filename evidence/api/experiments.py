@@ -11,7 +11,7 @@ from evidence import history
 from evidence.models import ExperimentEntry
 from evidence.services import add_entry, correct_entry
 from v2kb.core.actor import actor_from_request
-from v2kb.core.rest import NUMBER, Input, Text, read
+from v2kb.core.rest import NUMBER, Input, Text, engine_of, read
 from v2kb.rules.experiments import MAX_LENGTHS, MAX_LINKS, VERDICTS
 
 
@@ -23,12 +23,13 @@ class ExperimentSerializer(serializers.ModelSerializer):
     corrects = serializers.IntegerField(source="corrects_id", allow_null=True, read_only=True)
     corrected_by = serializers.SerializerMethodField()
     author = serializers.CharField(source="author.username", default="", read_only=True)
+    engine = engine_of("author")
 
     class Meta:
         model = ExperimentEntry
         fields = [
             "id", "on", "env", "verdict", "why", "trace", "commit", "lever", "links", "corrects", "corrected_by",
-            "content_hash", "author", "created_at",
+            "content_hash", "author", "engine", "created_at",
         ]  # fmt: skip
 
     def get_links(self, entry: ExperimentEntry) -> list[str]:

@@ -28,7 +28,7 @@ from evidence.services.bulk import ACCEPTED, NEEDS_SECOND, REFUSED, accept_many,
 from evidence.services.claims import claim_proposal, release_claim
 from evidence.services.decisions import recuse
 from v2kb.core.actor import actor_from_request
-from v2kb.core.rest import NUMBER, Document, Input, Nothing, Text, read
+from v2kb.core.rest import NUMBER, Document, Input, Nothing, Text, engine_of, read
 
 NO_CONFLICT = "none"
 
@@ -37,10 +37,11 @@ class DecisionSerializer(serializers.ModelSerializer):
     """One curator's decision. `conflict` is what an acceptor declared; empty where they stated that they have none."""
 
     user = serializers.CharField(source="user.username", read_only=True)
+    engine = engine_of("user")
 
     class Meta:
         model = ProposalDecision
-        fields = ["user", "decision", "reason", "conflict", "at"]
+        fields = ["user", "engine", "decision", "reason", "conflict", "at"]
 
 
 class EffectSerializer(serializers.Serializer):
@@ -58,6 +59,7 @@ class ProposalSerializer(serializers.ModelSerializer):
     row = serializers.CharField(source="row.code", default=None, read_only=True, allow_null=True)
     base = serializers.CharField(source="base.content_hash", default=None, read_only=True, allow_null=True)
     author = serializers.CharField(source="author.username", read_only=True)
+    engine = engine_of("author")
     content = Document(read_only=True)
     replaces = serializers.IntegerField(source="replaces_id", allow_null=True, read_only=True)
     reverts_to = serializers.IntegerField(source="reverts_to.number", default=None, allow_null=True, read_only=True)
@@ -71,8 +73,8 @@ class ProposalSerializer(serializers.ModelSerializer):
     class Meta:
         model = Proposal
         fields = [
-            "id", "row", "base", "state", "origin", "kind", "author", "reason", "content", "replaces", "reverts_to",
-            "merges", "stale", "acceptances_needed", "claimed_by", "decisions", "receipts", "created_at",
+            "id", "row", "base", "state", "origin", "kind", "author", "engine", "reason", "content", "replaces",
+            "reverts_to", "merges", "stale", "acceptances_needed", "claimed_by", "decisions", "receipts", "created_at",
         ]  # fmt: skip
 
     def get_stale(self, proposal: Proposal) -> bool:

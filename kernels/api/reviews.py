@@ -11,7 +11,7 @@ from kernels.models import Comment, MechanismMark, Position
 from kernels.models.review import Aspect
 from kernels.services import reviews
 from v2kb.core.actor import actor_from_request
-from v2kb.core.rest import Input, Text, find, read
+from v2kb.core.rest import Input, Text, engine_of, find, read
 
 MAX_ID = 2**53
 
@@ -20,31 +20,34 @@ class CommentSerializer(serializers.ModelSerializer):
     """A comment on a choice or a section of a revision."""
 
     author = serializers.CharField(source="author.username")
+    engine = engine_of("author")
     parent = serializers.IntegerField(source="parent_id", allow_null=True)
 
     class Meta:
         model = Comment
-        fields = ["id", "place", "parent", "quote", "text", "author", "at"]
+        fields = ["id", "place", "parent", "quote", "text", "author", "engine", "at"]
 
 
 class PositionSerializer(serializers.ModelSerializer):
     """A position; the newest of a user and aspect counts."""
 
     user = serializers.CharField(source="user.username")
+    engine = engine_of("user")
 
     class Meta:
         model = Position
-        fields = ["user", "aspect", "position", "note", "at"]
+        fields = ["user", "engine", "aspect", "position", "note", "at"]
 
 
 class SignatureSerializer(serializers.ModelSerializer):
     """A curator's word that the mechanism of a choice, at this hash, is new."""
 
     user = serializers.CharField(source="user.username")
+    engine = engine_of("user")
 
     class Meta:
         model = MechanismMark
-        fields = ["choice_id", "choice_hash", "user", "reason", "at"]
+        fields = ["choice_id", "choice_hash", "user", "engine", "reason", "at"]
 
 
 class NewComment(Input):

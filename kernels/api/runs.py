@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_schema, extend_schema_field
+from drf_spectacular.utils import OpenApiResponse, extend_schema, extend_schema_field
 from rest_framework import mixins, serializers, viewsets
 from rest_framework.decorators import action
 from rest_framework.request import Request
@@ -15,15 +15,7 @@ from kernels.selectors.samples import samples_csv
 from kernels.services import runs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
-from v2kb.core.rest import AS_CSV, Document, Input, Nothing, Text, find, read
-
-IDEMPOTENCY_KEY = OpenApiParameter(
-    "Idempotency-Key",
-    str,
-    OpenApiParameter.HEADER,
-    description="At most 80 characters. The same key sent again by the same user gives the same run.",
-)
-MAX_KEY_CHARS = 80
+from v2kb.core.rest import AS_CSV, Document, Input, Nothing, Text, engine_of, find, read
 
 
 class JudgementSerializer(serializers.ModelSerializer):
@@ -75,13 +67,14 @@ class RunSerializer(serializers.ModelSerializer):
     registration = Registration(source="preregistration", allow_null=True)
     progress = Progress(source="*")
     submitted_by = serializers.CharField(source="submitted_by.username")
+    engine = engine_of("submitted_by")
     judgement = serializers.SerializerMethodField(help_text="The newest, of a finished perf run.")
 
     class Meta:
         model = Run
         fields = [
             "id", "kind", "op", "kernel", "version", "anchor", "registration", "queue", "state", "outcome", "message",
-            "attempts", "progress", "submitted_by", "submitted_at", "claimed_at", "finished_at",
+            "attempts", "progress", "submitted_by", "engine", "submitted_at", "claimed_at", "finished_at",
             "cancel_requested_at", "judgement",
         ]  # fmt: skip
 
@@ -150,18 +143,6 @@ class NewRun(Input):
     diagnostic = serializers.BooleanField(default=False, help_text="Bound to no prediction; can't back a verdict.")
 
 
-class KeyHeader(serializers.Serializer):
-    """The Idempotency-Key header, by the name that its errors carry."""
-
-    idempotency_key = serializers.CharField(max_length=MAX_KEY_CHARS, default="", allow_blank=True)
-
-
-def _key(request: Request) -> str:
-    form = KeyHeader(data={"idempotency_key": request.headers.get("Idempotency-Key", "")})
-    form.is_valid(raise_exception=True)
-    return form.validated_data["idempotency_key"]
-
-
 class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
     """Runs, newest first."""
 
@@ -190,12 +171,12 @@ class RunViewSet(mixins.ListModelMixin, viewsets.GenericViewSet):
         """A run with its attempts."""
         return self._detail(id)
 
-    @extend_schema(request=NewRun, responses={201: RunDetail}, parameters=[IDEMPOTENCY_KEY])
+    @extend_schema(request=NewRun, responses={201: RunDetail})
     def create(self, request: Request) -> Response:
         """Queue a run. A perf run of a kernel under a spec is bound to the sealed prediction of its revision."""
-        sent, key = read(NewRun, request), _key(request)
+        sent = read(NewRun, request)
         version = version_of(kernel_of(sent.pop("kernel")), sent.pop("version"))
-        run = runs.submit_run(actor_from_request(request, "api"), version=version, idempotency_key=key, **sent)
+        run = runs.submit_run(actor_from_request(request, "api"), version=version, **sent)
         return self._detail(run.public_id, 201)
 
     @extend_schema(request=None, responses=RunDetail)

@@ -17,7 +17,7 @@ from kernels.selectors.sweeps import sweep_or_refuse
 from kernels.services import posting, specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
-from v2kb.core.rest import Document, Input, Text, find, read
+from v2kb.core.rest import Document, Input, Text, engine_of, find, read
 from v2kb.rules.spec_check import check_file
 from v2kb.rules.spec_diff import spec_diff
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
@@ -32,11 +32,12 @@ class RevisionSummary(serializers.ModelSerializer):
     """A revision without its content."""
 
     author = serializers.CharField(source="author.username")
+    engine = engine_of("author")
     checks = serializers.SerializerMethodField(help_text="Whether the spec rules passed when it was saved, and counts.")
 
     class Meta:
         model = SpecRevision
-        fields = ["number", "content_hash", "author", "reason", "created_at", "checks"]
+        fields = ["number", "content_hash", "author", "engine", "reason", "created_at", "checks"]
 
     def get_checks(self, revision: SpecRevision) -> dict[str, Any]:
         return revision.checks.get("summary", {})

@@ -60,7 +60,7 @@ def submit_run(
     policies.may_run(actor)
     check_values(Run, idempotency_key=idempotency_key)
     if idempotency_key:
-        User.objects.select_for_update().get(pk=actor.user.pk)
+        User.objects.select_for_update(no_key=True).get(pk=actor.user.pk)
         earlier = Run.objects.filter(submitted_by=actor.user, idempotency_key=idempotency_key).first()
         if earlier is not None:
             _same_request(earlier, kind, version, anchor, workloads, rounds, launches, queue)

@@ -2,6 +2,9 @@
 
 from typing import Any
 
+from v2kb.api.keyed import HEADER, MAX_KEY_CHARS
+
+TOKENS = "/api/v1/tokens/"
 _TEXT_OR_NULL = {"type": "string", "nullable": True}
 _PROBLEM = {
     "type": "object",
@@ -53,6 +56,22 @@ def _forget(part: Any) -> None:
     elif isinstance(part, list):
         for value in part:
             _forget(value)
+
+
+KEY = {
+    "in": "header",
+    "name": HEADER,
+    "schema": {"type": "string", "maxLength": MAX_KEY_CHARS},
+    "description": "The same request of the same user with the same key is done once; its answer is given again.",
+}
+
+
+def add_key(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:
+    """Add the idempotency key to every POST that takes it: all but the making of a token."""
+    for path, operations in result["paths"].items():
+        if "post" in operations and path != TOKENS:
+            operations["post"].setdefault("parameters", []).append(KEY)
+    return result
 
 
 def add_errors(result: dict[str, Any], generator: Any, request: Any, public: bool) -> dict[str, Any]:

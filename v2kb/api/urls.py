@@ -2,14 +2,14 @@
 
 from django.urls import include, path, re_path
 from drf_spectacular.views import SpectacularAPIView
-from rest_framework.routers import SimpleRouter
 
 import evidence.api
 import kernels.api
 import references.api
 from v2kb.api import docs, errors, me, tokens
+from v2kb.api.keyed import Router
 
-router = SimpleRouter()
+router = Router()
 for api in (references.api, evidence.api, kernels.api):
     api.register(router)
 

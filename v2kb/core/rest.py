@@ -56,6 +56,13 @@ class Text(serializers.CharField):
         return super().to_internal_value(data)
 
 
+def engine_of(who: str) -> serializers.CharField:
+    """The engine behind the user that stands in the field `who`."""
+    return serializers.CharField(
+        source=f"{who}.engine_name", default="", read_only=True, help_text=f"Engine of {who}, where that is an agent."
+    )
+
+
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class Document(serializers.Field):
     """A JSON object whose fields the domain's rules check."""

@@ -39,6 +39,11 @@ class Head:
     counts: Mapping[str, int] = field(default_factory=dict)
     format: int = FORMAT
 
+    @property
+    def etag(self) -> str:
+        """What two snapshots share that differ in nothing but their date."""
+        return f'"{self.format}.{self.change}.{self.sha256}"'
+
 
 def sealed(lines: Iterable[Line], *, made_at: str, change: int) -> Iterator[str]:
     """The text of a snapshot, line by line: its head, then `lines`, each of which names its kind."""

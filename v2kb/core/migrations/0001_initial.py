@@ -97,4 +97,21 @@ class Migration(migrations.Migration):
                 'indexes': [models.Index(fields=['object_type', 'object_id', '-id'], name='core_activi_object__ef93d6_idx'), models.Index(fields=['user', '-id'], name='core_activi_user_id_64f952_idx')],
             },
         ),
+        migrations.CreateModel(
+            name='SentWrite',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('key', models.CharField(max_length=80)),
+                ('digest', models.CharField(max_length=64)),
+                ('status', models.PositiveSmallIntegerField()),
+                ('answer', models.TextField(blank=True)),
+                ('at', models.DateTimeField()),
+                ('user', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'ordering': ['-id'],
+                'indexes': [models.Index(fields=['at'], name='core_sentwr_at_d110ac_idx')],
+                'constraints': [models.UniqueConstraint(fields=('user', 'key'), name='sent_write_key')],
+            },
+        ),
     ]

@@ -18,7 +18,9 @@ class User(AbstractUser):
 
     @property
     def display_name(self) -> str:
-        return self.get_full_name() or self.username
+        """The name, and of an agent its engine: `Dora (codex)`."""
+        name = self.get_full_name() or self.username
+        return f"{name} ({self.engine_name})" if self.is_agent else name
 
     @property
     def is_agent(self) -> bool:
