@@ -14,6 +14,7 @@ from evidence.vocabulary import added_causes
 from v2kb.core.activity import also_changed, record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
+from v2kb.core.models import User
 from v2kb.core.service import service
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import read_content
@@ -171,6 +172,17 @@ def _insert(actor: Actor, found: ComparedRow, source: str) -> None:
     )
 
 
+def already_proposed(author: User, compared: Sequence[ComparedRow]) -> dict[str, str]:
+    """Code -> why nothing is proposed of a changed row of which the author has an open proposal; one query."""
+    changed = {found.row.code: found for found in compared if found.state == CHANGED}
+    own = Proposal.objects.filter(author=author, state=Proposal.State.OPEN, origin=Proposal.Origin.PERSON)
+    said = {}
+    for mine in own.filter(row__code__in=changed).select_related("row").order_by("pk"):
+        same = content_hash(mine.content) == content_hash(changed[mine.row.code].content)
+        said[mine.row.code] = f"your {mine} says this already" if same else f"your {mine} is open; decide that first"
+    return said
+
+
 def _propose(actor: Actor, found: ComparedRow, source: str) -> str:
     """Open a proposal for a changed row. Returns why not, or an empty text."""
     row = EvidenceRow.objects.select_related("head").get(code=found.row.code)
@@ -178,12 +190,8 @@ def _propose(actor: Actor, found: ComparedRow, source: str) -> str:
         return "the row is archived"
     if actor.user is None:
         return "only a person can propose"
-    mine = Proposal.objects.filter(
-        row=row, author=actor.user, state=Proposal.State.OPEN, origin=Proposal.Origin.PERSON
-    ).first()
-    if mine is not None:
-        same = content_hash(mine.content) == content_hash(found.content)
-        return f"your {mine} says this already" if same else f"your {mine} is open; decide that first"
+    if why := already_proposed(actor.user, [found]).get(row.code):
+        return why
     proposal = Proposal.objects.create(
         row=row, base=row.head, content=found.content, reason=source, author=actor.user, kind=Proposal.Kind.IMPORT
     )

@@ -25,6 +25,7 @@ from evidence.models import (
     Lever,
     LeverAlias,
 )
+from evidence.services.baseline import already_proposed
 from evidence.services.experiments import unknown_links
 from evidence.vocabulary import added_causes
 from v2kb.rules.canonical import content_hash
@@ -175,8 +176,9 @@ def _check_rows(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> Non
         earlier[line.key] = line.line
         wanted.append(line)
     compared = compare_rows([baseline_row(job, line, known.get(line.key, "")) for line in wanted])
+    proposed = already_proposed(job.author, compared)
     for line, found in zip(wanted, compared, strict=True):
-        _take(line, found)
+        _take(line, found, proposed.get(found.row.code, ""))
     find_twins([(line, found) for line, found in zip(wanted, compared, strict=True) if line.state == State.NEW])
 
 
@@ -212,14 +214,16 @@ def _reread(header: list[str], mapping: dict[str, Any], content: dict[str, Any])
     return read.document.get("content", {}) if read.kind == ROW else {}
 
 
-def _take(line: ImportLine, found: ComparedRow) -> None:
+def _take(line: ImportLine, found: ComparedRow, proposed: str) -> None:
+    """Keep what the comparison found. `proposed`: why nothing will be proposed of a changed row."""
     if found.refusals:
         for problem in found.refusals:
             _unreadable(line, f"{problem.field}: {problem.message}", problem.fix)
         return
     line.state = {NEW: State.NEW, CHANGED: State.CHANGED, UNCHANGED: State.UNCHANGED}[found.state]
     line.target = "" if found.row.code.startswith("line ") else found.row.code
-    notes = [line.note, found.note, f"new lever {found.new_lever}" if found.new_lever else ""]
+    stays = f"nothing is proposed: {proposed}" if proposed else ""
+    notes = [line.note, found.note, stays, f"new lever {found.new_lever}" if found.new_lever else ""]
     if found.state == NEW and found.missing:
         labels = (FIELD_LABELS.get(problem.field, problem.field) for problem in found.missing)
         notes.append(f"missing: {', '.join(labels)}")
@@ -302,12 +306,13 @@ def check_map(job: ImportJob, plan: MapPlan) -> int:
 
 def _map_lines(job: ImportJob, plan: MapPlan) -> list[ImportLine]:
     lines = []
+    proposed = already_proposed(job.author, plan.fit)
     for found in plan.fit:
         line = ImportLine(job=job, line=found.row.line, kind=ROW, key=found.row.code, state=State.NEW, note="")
         line.document = {"content": found.content}
         if found.unreadable_numbers:
             line.note = f"kept as text, not read as numbers: {', '.join(found.unreadable_numbers)}"
-        _take(line, found)
+        _take(line, found, proposed.get(found.row.code, ""))
         line.target = found.row.code
         lines.append(line)
     for problem in plan.problems:

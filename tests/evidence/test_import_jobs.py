@@ -442,6 +442,11 @@ def test_a_changed_cell_of_a_row_proposes_what_was_shown(cleo, cara):
     assert made == {change["label"] for change in job.lines.get(state="changed").document["diff"]}
     assert made <= set(shown)
     assert cells(cara.get(job.get_absolute_url()).text, 2) == shown
+    for number, said in ((6, "says this already"), (7, "is open; decide that first")):
+        again = text.replace("-9%", "-8%").replace("4 times", f"{number} times")
+        line = check(cleo, start(cleo, again, "log.csv"), mapping).lines.get()
+        assert f"nothing is proposed: your {proposal} {said}" in line.note
+        assert said in cara.get(line.job.get_absolute_url()).text
 
 
 def test_the_wizard(cara, make_user):

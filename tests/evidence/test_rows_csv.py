@@ -108,7 +108,7 @@ def test_a_changed_cell_is_exactly_that_change(cleo, system, column, cell, chang
     job = checked(cleo, text.getvalue())
     (line,) = job.lines.exclude(state=ImportLine.State.UNCHANGED)
     assert (line.state, line.target, line.document["content"][field]) == ("changed", "D1", value)
-    assert line.document["changes"] == changes
+    assert [change["label"] for change in line.document["diff"]] == changes
 
 
 def test_a_changed_number_is_that_change_and_an_empty_cell_of_scope_or_approaches_says_nothing(cleo, system):
@@ -116,7 +116,7 @@ def test_a_changed_number_is_that_change_and_an_empty_cell_of_scope_or_approache
     text = "".join(exports.export("rows.csv"))
     job = checked(cleo, text.replace("6.24µs | verdict", "6.5 µs | verdict | tier 2"))
     (line,) = job.lines.exclude(state=ImportLine.State.UNCHANGED)
-    assert (line.target, line.document["changes"]) == ("D2", ["numbers"])
+    assert (line.target, [change["label"] for change in line.document["diff"]]) == ("D2", ["numbers"])
     assert [(number["value"], number["tier"]) for number in line.document["content"]["numbers"]] == [("6.5", "2")]
     scopes = "op class: gemv; M: 1; architecture: sm_100; envelope: fused_megakernel"
     assert scopes in text
