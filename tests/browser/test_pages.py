@@ -92,7 +92,7 @@ def pages_of(runs: dict[str, Run], crowded: Spec) -> list[str]:
         *("evidence:proposal_list", "evidence:lever_new", "references:document_list", "references:document_import"),
         *("references:snapshot_list", "references:guideline_list", "kernels:op_list", "kernels:op_new"),
         *("kernels:family_questions", "kernels:spec_list", "kernels:spec_new", "kernels:spec_search"),
-        *("kernels:spec_import",),
+        *("kernels:spec_import", "kernels:rule_list"),
         *("kernels:kernel_list", "kernels:kernel_new", "kernels:anchor_list", "kernels:run_list"),
         "kernels:worker_list",
     )
