@@ -44,10 +44,18 @@ class Facts:
             self.left_out[_NO_OP] = []
         return report_beside(
             covered,
-            ops=self._contents("op", "contracts of ops", named.ops),
-            specs=self._contents("spec", "specs of the queue", named.specs),
+            ops=self.contracts(covered),
+            specs=self.neighbours(covered),
             rows=self._contents("row", "evidence rows", named.rows),
         )
+
+    def contracts(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Slug -> newest contract, of the ops that a document names."""
+        return self._contents("op", "contracts of ops", beside(document).ops)
+
+    def neighbours(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Code -> content, of the specs that share an SM with a document by its queue."""
+        return self._contents("spec", "specs of the queue", beside(document).specs)
 
     def covered(self, document: dict[str, Any]) -> dict[str, Any]:
         """The document with the newest contracts of `ops`, as the app begins a spec over them."""

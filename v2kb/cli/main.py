@@ -17,6 +17,9 @@ COMMANDS = {
     "doc": "a section of a document",
     "check": "a spec in a file against all spec rules, line by line",
     "gate": "the anti-loop gate over a spec in a file, provisionally",
+    "plan": "the planner of shared memory over a spec or the queues of a task graph",
+    "wavequant": "whether more warps per task save a trip (R65)",
+    "judge": "a candidate against its anchor, from samples in CSV",
 }
 """One line of help per command; each has a module of its name, imported only when it runs."""
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."

@@ -1,5 +1,8 @@
 """Rules R01 to R04: the regions of a spec against the planner, and over the queue of an SM."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from v2kb.rules.rule_registry import ERROR, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.smem import (
     CAPACITY_BYTES,
@@ -130,32 +133,43 @@ def r03(view: SpecView, report: Reporter, context: Context) -> None:
         )
 
 
-def _queue(view: SpecView, report: Reporter, context: Context) -> list[tuple[str, tuple[Region, ...]]] | None:
-    """The stated queue as planner input, or None after reporting what is missing in it."""
+@dataclass(frozen=True, slots=True)
+class QueueOfSM:
+    """The tasks of the queue that a spec states, or, where it states none (`guessed`), the spec's own task again and
+    again; no tasks while something is `missing`.
+    """
+
+    tasks: tuple[TaskOnSM, ...]
+    guessed: bool = False
+    missing: tuple[Missing, ...] = ()
+
+
+def queue_of(view: SpecView, neighbours: Mapping[str, SpecView] | None) -> QueueOfSM:
+    """Follow the queue of the SM that a spec's task runs on. The spec itself must have a plan."""
     stated = view.doc["smem"]["queue"]
-    known = {**(context.neighbours or {}), THIS_SPEC: view}
+    if not stated:
+        return QueueOfSM(repeat_until_settled(THIS_SPEC, view.planner_input[0]), guessed=True)
+    known = {**(neighbours or {}), THIS_SPEC: view}
     queue: list[tuple[str, tuple[Region, ...]]] = []
+    missing: list[Missing] = []
     for index, code in enumerate(stated):
         path = f"smem.queue[{index}]"
         other = known.get(code)
         if other is None:
-            report.missing(Missing(path, f"{code} is not a spec that is known here.", "Name an existing spec."))
+            missing.append(Missing(path, f"{code} is not a spec that is known here.", "Name an existing spec."))
             continue
         listed = bool(other.regions) or without_regions(other)
         unread = any(problem.field.startswith("smem") for problem in other.problems)
         if unread or not listed or not isinstance(other.plan, Plan):
             name = "This spec" if code == THIS_SPEC else code
-            report.missing(
-                Missing(path, f"{name} has no plan of its own yet.", "Complete and correct its SMEM table first.")
-            )
+            fix = "Complete and correct its SMEM table first."
+            missing.append(Missing(path, f"{name} has no plan of its own yet.", fix))
             continue
         queue.append((code, other.planner_input[0]))
     if THIS_SPEC not in stated:
-        report.missing(
-            Missing("smem.queue", "The queue doesn't hold this spec.", f'Add "{THIS_SPEC}" where the task runs.')
-        )
-        return None
-    return queue if len(queue) == len(stated) else None
+        fix = f'Add "{THIS_SPEC}" where the task runs.'
+        missing.append(Missing("smem.queue", "The queue doesn't hold this spec.", fix))
+    return QueueOfSM((), missing=tuple(missing)) if missing else QueueOfSM(simulate(queue))
 
 
 @spec_rule(
@@ -174,15 +188,10 @@ def r04(view: SpecView, report: Reporter, context: Context) -> None:
             Missing(REGIONS, "There is no plan whose pages could be followed.", "Correct the SMEM table first (R02).")
         )
         return
-    guessed = not view.doc["smem"]["queue"]
-    if guessed:
-        tasks = repeat_until_settled(THIS_SPEC, view.planner_input[0])
-    else:
-        queue = _queue(view, report, context)
-        if queue is None:
-            return
-        tasks = simulate(queue)
-    _report_overruns(view, report, tasks, guessed)
+    queue = queue_of(view, context.neighbours)
+    for missing in queue.missing:
+        report.missing(missing)
+    _report_overruns(view, report, queue.tasks, queue.guessed)
 
 
 def _report_overruns(view: SpecView, report: Reporter, tasks: tuple[TaskOnSM, ...], guessed: bool) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from v2kb.rules.effects import Effects, effects_of
-from v2kb.rules.grades import DecidingSession, Grade, GradedSession
+from v2kb.rules.grades import DecidingSession, Grade, GradedSession, grade_of, measured_of
 from v2kb.rules.prereg import Prereg
 from v2kb.rules.session import Session
 from v2kb.rules.stats import Estimate, rounds_to_settle
 from v2kb.rules.units import finite
-from v2kb.rules.verdict_gates import Gate, JudgePolicy, Registration, anchor_value, check_gates
+from v2kb.rules.verdict_gates import Gate, JudgePolicy, Registration, anchor_value, check_gates, sample_gates
 from v2kb.rules.verdict_table import INCONCLUSIVE, INVALID, REGRESS, WIN, Thresholds, judge_interval, resolution
 from v2kb.rules.verdict_text import NOISE, shown_document, verdict_document
 
@@ -62,10 +62,23 @@ def judge(deciding: DecidingSession, registration: Registration, policy: JudgePo
     """Judge a deciding session against its registration. Raises TypeError for any other grade."""
     if not isinstance(deciding, DecidingSession):
         raise TypeError("Only a deciding session can be judged; others show an estimate and its interval.")
-    policy = policy or JudgePolicy()
-    session, prereg = deciding.session, registration.prereg
+    prereg = registration.prereg
+    effects = effects_of(deciding.session, prereg.cases)
+    gates = check_gates(deciding, registration, effects, policy or JudgePolicy())
+    return _judged(deciding.session, deciding.grade, prereg, effects, gates)
+
+
+def judge_samples(session: Session, prereg: Prereg, policy: JudgePolicy | None = None) -> Verdict:
+    """What the table says of bare samples, as if they decided: only the gates that samples answer are looked at.
+
+    It is no judgement to be kept: how the samples were taken, and what was registered when, nobody has shown.
+    """
     effects = effects_of(session, prereg.cases)
-    gates = check_gates(deciding, registration, effects, policy)
+    gates = sample_gates(session, prereg, effects, policy or JudgePolicy())
+    return _judged(session, grade_of(measured_of(session)), prereg, effects, gates)
+
+
+def _judged(session: Session, grade: Grade, prereg: Prereg, effects: Effects, gates: tuple[Gate, ...]) -> Verdict:
     failed = next((gate for gate in gates if not gate.passed), None)
     value = anchor_value(session, prereg, effects)
     bar, prediction = prereg.bar(value), prereg.prediction(value)
@@ -94,7 +107,7 @@ def judge(deciding: DecidingSession, registration: Registration, policy: JudgePo
         thresholds=thresholds,
         case_judgements=case_judgements,
         session=session,
-        grade=deciding.grade,
+        grade=grade,
         prereg=prereg,
         notes=_notes(session),
     )

@@ -55,20 +55,30 @@ def check_gates(
 ) -> tuple[Gate, ...]:
     """Return all gates of row 0 in the table's order; the first that failed names the INVALID judgement."""
     session, prereg = deciding.session, registration.prereg
+    rounds, values, bar = sample_gates(session, prereg, effects, policy)
     return (
         Gate("outcome", "The run finished", _outcome(session)),
         Gate("outputs", "Every registered case gave a right output", _outputs(session, prereg)),
         Gate("ladder", "The rungs below stand", _ladder(session)),
         Gate("floor", "No time is below the physical floor", _floor(session, prereg)),
-        Gate("rounds", "The registered rounds were run", _rounds(session, prereg, policy)),
-        Gate("values", "Every run has a usable median", effects.primary.reason),
+        rounds,
+        values,
         Gate("grade", "Data of the registered kind decide", _registered_kind(deciding, prereg)),
         Gate("fingerprint", "Only the candidate differs", _fingerprint(session)),
         Gate("aa", "The anchor does not differ from itself", _aa(session, policy)),
         Gate("registered", "Registered before the first sample", _sealed(session, registration)),
         Gate("anchor", "The anchor is pinned", _anchor(session)),
-        Gate("bar", "A number was registered as the bar", _bar(session, prereg, effects)),
+        bar,
         Gate("tier_1", "TIER 1 is not contradicted", _tier_1(deciding, prereg, effects)),
+    )
+
+
+def sample_gates(session: Session, prereg: Prereg, effects: Effects, policy: JudgePolicy) -> tuple[Gate, Gate, Gate]:
+    """Return the gates that samples and thresholds answer by themselves."""
+    return (
+        Gate("rounds", "The registered rounds were run", _rounds(session, prereg, policy)),
+        Gate("values", "Every run has a usable median", effects.primary.reason),
+        Gate("bar", "A number was registered as the bar", _bar(session, prereg, effects)),
     )
 
 
