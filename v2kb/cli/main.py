@@ -20,6 +20,7 @@ COMMANDS = {
     "plan": "the planner of shared memory over a spec or the queues of a task graph",
     "wavequant": "whether more warps per task save a trip (R65)",
     "judge": "a candidate against its anchor, from samples in CSV",
+    "signature": "failures that look like this one, with what to do",
 }
 """One line of help per command; each has a module of its name, imported only when it runs."""
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
