@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from v2kb.cli.index import Index, states_of
+from v2kb.cli.index import Index
+from v2kb.cli.making import states_of
 from v2kb.cli.search import Found, search_rows
 from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.evidence import DEAD, UNTESTED, VERDICTS, WIN

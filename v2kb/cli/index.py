@@ -1,44 +1,32 @@
-"""The snapshot as an SQLite file in the user's cache, made once for each snapshot: a look-up takes milliseconds."""
+"""The snapshot as an SQLite file in the user's cache, made once for each snapshot: a look-up takes milliseconds.
+
+What only a search needs is imported by the methods that search: most commands look lines up by their keys.
+"""
+
+from __future__ import annotations
 
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from v2kb.rules.lever_family import Families
 from v2kb.rules.names import lever_key
-from v2kb.rules.row_facts import RowStates, row_facts, row_words
-from v2kb.rules.scope import Aliases
-from v2kb.rules.search_expression import Expression
-from v2kb.rules.search_fts5 import TOKENIZER, WORD_CANDIDATES, marked, trigram_query, wanted_query
-from v2kb.rules.search_rank import fit
-from v2kb.rules.search_words import document_words
-from v2kb.rules.snapshot import Head, Line, SnapshotError, read_head, read_snapshot
+from v2kb.rules.snapshot import Head, Line, SnapshotError, read_head
+
+if TYPE_CHECKING:
+    from v2kb.rules.scope import Aliases
+    from v2kb.rules.search_expression import Expression
 
 VERSION = 1
 """Part of the file's name: raise it whenever what is stored, or how words are read, changes."""
-MIN_WORD_CHARS = 4
 ROW, SECTION = "row", "section"
-_SCHEMA = f"""
-    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
-    CREATE TABLE line (id INTEGER PRIMARY KEY, kind TEXT, key TEXT, json TEXT);
-    CREATE INDEX line_key ON line (kind, key);
-    CREATE TABLE facts (id INTEGER PRIMARY KEY, code TEXT, archived INTEGER, verdict TEXT, lever TEXT, json TEXT);
-    CREATE TABLE hash (value TEXT, row INTEGER);
-    CREATE INDEX hash_value ON hash (value);
-    CREATE TABLE row_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
-    CREATE TABLE section_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
-    CREATE VIRTUAL TABLE row_fts USING fts5(title, body, whole, content='row_entry', content_rowid='id', {TOKENIZER});
-    CREATE VIRTUAL TABLE section_fts
-      USING fts5(title, body, whole, content='section_entry', content_rowid='id', {TOKENIZER});
-    CREATE VIRTUAL TABLE word_fts USING fts5(word, tokenize='trigram');
-"""
 
 
-def snapshot_index(snapshot: Path) -> "Index":
+def snapshot_index(snapshot: Path) -> Index:
     """The index of a snapshot's file, made where there is none. Raises SnapshotError."""
     try:
         with snapshot.open(encoding="utf-8") as stream:
@@ -55,7 +43,14 @@ def snapshot_index(snapshot: Path) -> "Index":
         if held.seen == seen:
             return held
         held.close()
-    return _made(snapshot, path, seen)
+    from v2kb.cli.making import make_index  # once for each snapshot
+
+    try:
+        make_index(snapshot, path, seen)
+    except (OSError, sqlite3.Error) as error:
+        fix = "Make the folder writable, or name another with XDG_CACHE_HOME."
+        raise SnapshotError(f"The index {path} can't be written: {error}.", fix) from None
+    return Index(path, head)
 
 
 def cache_folder() -> Path:
@@ -63,93 +58,11 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "v2kb"
 
 
-def _made(snapshot: Path, path: Path, seen: str) -> "Index":
-    head, lines = read_snapshot(snapshot.read_text(encoding="utf-8"))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    for old in sorted(path.parent.glob("*.sqlite"), key=lambda file: file.stat().st_mtime)[:-3]:
-        old.unlink(missing_ok=True)
-    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.unlink(missing_ok=True)
-    connection = sqlite3.connect(unfinished)
-    try:
-        connection.executescript(_SCHEMA)
-        _fill(connection, lines)
-        connection.execute("INSERT INTO meta VALUES ('seen', ?)", [seen])
-        connection.commit()
-    finally:
-        connection.close()
-    unfinished.replace(path)
-    return Index(path, head)
-
-
-def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> None:
-    keys = {"lever": "slug", "row": "code", "document": "slug", "op": "slug", "spec": "code", "rule": "id"}
-    for kind, found in lines.items():
-        connection.executemany(
-            "INSERT INTO line (kind, key, json) VALUES (?, ?, ?)",
-            ((kind, _key(kind, line, keys), json.dumps(line, ensure_ascii=False)) for line in found),
-        )
-    names = _names_of_survivors(lines.get("lever", []))
-    words: set[str] = set()
-    for place, row in enumerate(lines.get("row", []), 1):
-        slug, called = names.get(row["content"]["lever"], (row["content"]["lever"], []))
-        facts = row_facts(row["content"], states_of(row)) | {"archived": row["archived"], "lever": slug}
-        connection.execute(
-            "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)",
-            [place, row["code"], row["archived"], facts["verdict"], slug, json.dumps(facts)],
-        )
-        hashes = [(value, place) for value in (row["head_hash"], *row["older"])]
-        connection.executemany("INSERT INTO hash VALUES (?, ?)", hashes)
-        words |= _put(connection, ROW, place, *row_words(row["code"], row["content"], called, row["cells"]))
-    documents = {document["slug"]: document for document in lines.get("document", [])}
-    for place, section in enumerate(lines.get("section", []), 1):
-        words |= _put(connection, SECTION, place, *section_words(section, documents[section["document"]]))
-    connection.executemany("INSERT INTO word_fts (word) VALUES (?)", [[marked(word)] for word in sorted(words)])
-    for table in ("row_fts", "section_fts"):
-        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
-
-
-def _key(kind: str, line: Line, keys: Mapping[str, str]) -> str:
-    return f"{line['document']}#{line['anchor']}" if kind == "section" else str(line.get(keys.get(kind, ""), ""))
-
-
-def _names_of_survivors(levers: Iterable[Line]) -> dict[str, tuple[str, list[str]]]:
-    """Slug -> (slug of the lever that stands for it, all names of that lever, its own first)."""
-    by_slug = {lever["slug"]: lever for lever in levers}
-    families = families_of(by_slug.values())
-    standing = {slug: by_slug[families.survivor(slug)] for slug in by_slug}
-    return {slug: (lever["slug"], [lever["name"], *lever["aliases"]]) for slug, lever in standing.items()}
-
-
 def families_of(levers: Iterable[Line]) -> Families[str]:
     """The levers' families by slug."""
     known = list(levers)
     parents = {lever["slug"]: lever["parent"] for lever in known if lever["parent"]}
     return Families(parents, {lever["slug"]: lever["merged_into"] for lever in known if lever["merged_into"]})
-
-
-def states_of(row: Line) -> RowStates:
-    """What hangs on a row of the snapshot."""
-    return RowStates(row["flags"], row["confirmed"], row["proposals"], tuple(row["superseded_by"]))
-
-
-def section_words(section: Line, document: Line) -> tuple[str, str]:
-    """(title, text) by which a section is found."""
-    number = f"§{section['number']} " if section["number"] else ""
-    title = "" if section["title"] == document["title"] else section["title"]
-    hashes = [section["hash"], *([document["head_hash"]] if section["order"] == 0 else [])]
-    text = "\n".join([section["text"], document["slug"], document["path"], *hashes])
-    return f"{document['title']} {number}{title}".strip(), text
-
-
-def _put(connection: sqlite3.Connection, kind: str, place: int, title: str, text: str) -> set[str]:
-    """Store one entry; returns its words that a misspelt one may stand for."""
-    named, named_whole = document_words(title)
-    body, body_whole = document_words(text)
-    whole = f"{named_whole} {body_whole}".strip()
-    connection.execute(f"INSERT INTO {kind}_entry VALUES (?, ?, ?, ?)", [place, named, body, whole])
-    found = set(f"{named} {body} {whole}".split())
-    return {word for word in found if len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word)}
 
 
 class Index:
@@ -161,8 +74,11 @@ class Index:
 
     @property
     def seen(self) -> str:
-        """Size and time of the snapshot that was read."""
-        return self._all("SELECT value FROM meta WHERE name = 'seen'")[0][0]
+        """Size and time of the snapshot that was read; empty for a file that is no index."""
+        try:
+            return self._all("SELECT value FROM meta WHERE name = 'seen'")[0][0]
+        except (sqlite3.Error, IndexError):
+            return ""
 
     def close(self) -> None:
         self._connection.close()
@@ -171,6 +87,8 @@ class Index:
         self, kind: str, wanted: Expression, unwanted: Expression | None = None, *, titles: bool = False
     ) -> list[int]:
         """Places that match `wanted` and not `unwanted`, ascending; with `titles` the title alone is asked."""
+        from v2kb.rules.search_fts5 import wanted_query
+
         asked = wanted_query(wanted, unwanted)
         if titles:
             asked = "{title} : (" + wanted_query(wanted, unwanted, columns=False) + ")"
@@ -179,6 +97,8 @@ class Index:
 
     def scores(self, kind: str, wanted: Expression, places: Sequence[int]) -> dict[int, float]:
         """Place -> how well it fits (`search_rank.fit`)."""
+        from v2kb.rules.search_rank import fit
+
         return {place: fit(wanted, *words) for place, *words in self._entries(kind, places)}
 
     def titles(self, kind: str, places: Sequence[int]) -> dict[int, str]:
@@ -187,7 +107,8 @@ class Index:
 
     def alike(self, word: str) -> list[str]:
         """Known words that this one may be misspelt for, nearest first."""
-        from v2kb.rules.spelling import may_be_misspelt, nearest_words  # a library that few look-ups need
+        from v2kb.rules.search_fts5 import WORD_CANDIDATES, trigram_query
+        from v2kb.rules.spelling import may_be_misspelt, nearest_words
 
         if not may_be_misspelt(word):
             return []

@@ -7,10 +7,9 @@ reaches `verdict.judge`, and one can't be made for a session that the table grad
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from v2kb.rules.envelopes import CPU, ENVELOPES, MEGAKERNEL, STANDALONE
 from v2kb.rules.session import Session
 
-MEGAKERNEL, STANDALONE, CPU = "fused_megakernel", "standalone", "cpu"
-ENVELOPES = (MEGAKERNEL, STANDALONE, CPU)
 DECIDES, CORROBORATES, DIAGNOSTIC = "decides", "corroborates", "diagnostic"
 
 IN_SITU = ("in_situ_slow_cta", "in_situ_trace", "production_metric")

@@ -7,7 +7,8 @@ numeric, perf. A PASS counts only on rungs that stand: with an earlier rung miss
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from v2kb.rules.grades import CPU, DECIDES, MEGAKERNEL, STANDALONE, Grade
+from v2kb.rules.envelopes import CPU, MEGAKERNEL, STANDALONE
+from v2kb.rules.grades import DECIDES, Grade
 from v2kb.rules.verdict_table import INCONCLUSIVE, WIN
 from v2kb.rules.verdict_table import INVALID as INVALID_JUDGEMENT
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from v2kb.rules.ceilings import beyond, read_predicted
-from v2kb.rules.grades import MEGAKERNEL
+from v2kb.rules.envelopes import MEGAKERNEL
 from v2kb.rules.granularity import total_tasks
 from v2kb.rules.numbers import read_decimal
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule

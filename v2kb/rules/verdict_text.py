@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from v2kb.rules.effects import change_interval, change_percent, effects_document
-from v2kb.rules.grades import CPU, DECIDES, Grade, tier_text
+from v2kb.rules.envelopes import CPU
+from v2kb.rules.grades import DECIDES, Grade, tier_text
 from v2kb.rules.prereg import Prereg, Threshold
 from v2kb.rules.session import HIGHER, Session
 from v2kb.rules.stats import Estimate, minimum_detectable_effect

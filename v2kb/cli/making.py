@@ -1,0 +1,111 @@
+"""Making the index of a snapshot: what is found by words, facts for filters, and every line by its key."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from v2kb.cli.index import ROW, SECTION, families_of
+from v2kb.rules.row_facts import RowStates, row_facts, row_words
+from v2kb.rules.search_fts5 import TOKENIZER, marked
+from v2kb.rules.search_words import document_words
+from v2kb.rules.snapshot import Line, read_snapshot
+
+MIN_WORD_CHARS = 4
+_SCHEMA = f"""
+    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
+    CREATE TABLE line (id INTEGER PRIMARY KEY, kind TEXT, key TEXT, json TEXT);
+    CREATE INDEX line_key ON line (kind, key);
+    CREATE TABLE facts (id INTEGER PRIMARY KEY, code TEXT, archived INTEGER, verdict TEXT, lever TEXT, json TEXT);
+    CREATE TABLE hash (value TEXT, row INTEGER);
+    CREATE INDEX hash_value ON hash (value);
+    CREATE TABLE row_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
+    CREATE TABLE section_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
+    CREATE VIRTUAL TABLE row_fts USING fts5(title, body, whole, content='row_entry', content_rowid='id', {TOKENIZER});
+    CREATE VIRTUAL TABLE section_fts
+      USING fts5(title, body, whole, content='section_entry', content_rowid='id', {TOKENIZER});
+    CREATE VIRTUAL TABLE word_fts USING fts5(word, tokenize='trigram');
+"""
+
+
+def make_index(snapshot: Path, path: Path, seen: str) -> None:
+    """Write the index of a snapshot to `path`; `seen` says which file it was made of. Raises SnapshotError."""
+    _, lines = read_snapshot(snapshot.read_text(encoding="utf-8"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for old in sorted(path.parent.glob("*.sqlite"), key=lambda file: file.stat().st_mtime)[:-3]:
+        old.unlink(missing_ok=True)
+    unfinished = path.with_suffix(f".{os.getpid()}.tmp")
+    unfinished.unlink(missing_ok=True)
+    connection = sqlite3.connect(unfinished)
+    try:
+        connection.executescript(_SCHEMA)
+        _fill(connection, lines)
+        connection.execute("INSERT INTO meta VALUES ('seen', ?)", [seen])
+        connection.commit()
+    finally:
+        connection.close()
+    unfinished.replace(path)
+
+
+def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> None:
+    keys = {"lever": "slug", "row": "code", "document": "slug", "op": "slug", "spec": "code", "rule": "id"}
+    for kind, found in lines.items():
+        connection.executemany(
+            "INSERT INTO line (kind, key, json) VALUES (?, ?, ?)",
+            ((kind, _key(kind, line, keys), json.dumps(line, ensure_ascii=False)) for line in found),
+        )
+    names = _names_of_survivors(lines.get("lever", []))
+    words: set[str] = set()
+    for place, row in enumerate(lines.get("row", []), 1):
+        slug, called = names.get(row["content"]["lever"], (row["content"]["lever"], []))
+        facts = row_facts(row["content"], states_of(row)) | {"archived": row["archived"], "lever": slug}
+        connection.execute(
+            "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)",
+            [place, row["code"], row["archived"], facts["verdict"], slug, json.dumps(facts)],
+        )
+        hashes = [(value, place) for value in (row["head_hash"], *row["older"])]
+        connection.executemany("INSERT INTO hash VALUES (?, ?)", hashes)
+        words |= _put(connection, ROW, place, *row_words(row["code"], row["content"], called, row["cells"]))
+    documents = {document["slug"]: document for document in lines.get("document", [])}
+    for place, section in enumerate(lines.get("section", []), 1):
+        words |= _put(connection, SECTION, place, *section_words(section, documents[section["document"]]))
+    connection.executemany("INSERT INTO word_fts (word) VALUES (?)", [[marked(word)] for word in sorted(words)])
+    for table in ("row_fts", "section_fts"):
+        connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+
+
+def _key(kind: str, line: Line, keys: Mapping[str, str]) -> str:
+    return f"{line['document']}#{line['anchor']}" if kind == "section" else str(line.get(keys.get(kind, ""), ""))
+
+
+def _names_of_survivors(levers: Iterable[Line]) -> dict[str, tuple[str, list[str]]]:
+    """Slug -> (slug of the lever that stands for it, all names of that lever, its own first)."""
+    by_slug = {lever["slug"]: lever for lever in levers}
+    families = families_of(by_slug.values())
+    standing = {slug: by_slug[families.survivor(slug)] for slug in by_slug}
+    return {slug: (lever["slug"], [lever["name"], *lever["aliases"]]) for slug, lever in standing.items()}
+
+
+def states_of(row: Line) -> RowStates:
+    """What hangs on a row of the snapshot."""
+    return RowStates(row["flags"], row["confirmed"], row["proposals"], tuple(row["superseded_by"]))
+
+
+def section_words(section: Line, document: Line) -> tuple[str, str]:
+    """(title, text) by which a section is found."""
+    number = f"§{section['number']} " if section["number"] else ""
+    title = "" if section["title"] == document["title"] else section["title"]
+    hashes = [section["hash"], *([document["head_hash"]] if section["order"] == 0 else [])]
+    text = "\n".join([section["text"], document["slug"], document["path"], *hashes])
+    return f"{document['title']} {number}{title}".strip(), text
+
+
+def _put(connection: sqlite3.Connection, kind: str, place: int, title: str, text: str) -> set[str]:
+    """Store one entry; returns its words that a misspelt one may stand for."""
+    named, named_whole = document_words(title)
+    body, body_whole = document_words(text)
+    whole = f"{named_whole} {body_whole}".strip()
+    connection.execute(f"INSERT INTO {kind}_entry VALUES (?, ?, ?, ?)", [place, named, body, whole])
+    found = set(f"{named} {body} {whole}".split())
+    return {word for word in found if len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word)}
