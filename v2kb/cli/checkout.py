@@ -19,14 +19,21 @@ INIT = "Run `v2kb init --server ADDRESS` in the repository, then `v2kb sync`."
 class NoCheckout(CliError):
     """There is no `.v2kb` folder here or above."""
 
+    def __init__(self, here: Path) -> None:
+        super().__init__(f"There is no {FOLDER} folder in {here} or above it.", INIT)
+        self.here = here
+
 
 @dataclass(frozen=True)
 class Checkout:
-    """`root` holds `.v2kb`; a snapshot older than `stale_days` days makes commands end with 4."""
+    """`root` holds `.v2kb`; a snapshot older than `stale_days` days makes commands end with 4. `env` is the machine and
+    its state that experiments are recorded with.
+    """
 
     root: Path
     server: str = ""
     stale_days: int = STALE_DAYS
+    env: str = ""
 
     @property
     def folder(self) -> Path:
@@ -56,7 +63,7 @@ def find_checkout(start: Path | None = None) -> Checkout:
             return _read(folder)
         if named:
             break
-    raise NoCheckout(f"There is no {FOLDER} folder in {here} or above it.", INIT)
+    raise NoCheckout(here)
 
 
 def _read(root: Path) -> Checkout:
@@ -68,7 +75,10 @@ def _read(root: Path) -> Checkout:
     days = raw.get("stale_after_days", STALE_DAYS)
     if not isinstance(days, int) or isinstance(days, bool) or days < 1:
         raise CliError(f"{path}: stale_after_days is {days!r}.", "Give a whole number of days, 1 or more.")
-    return Checkout(root, str(os.environ.get("V2KB_SERVER") or raw.get("server", "")).rstrip("/"), days)
+    texts = {name: raw.get(name, "") for name in ("server", "env")}
+    if wrong := next((name for name, value in texts.items() if not isinstance(value, str)), ""):
+        raise CliError(f"{path}: {wrong} is {texts[wrong]!r}.", "Write it as text, in quotes.")
+    return Checkout(root, os.environ.get("V2KB_SERVER") or texts["server"], days, texts["env"])
 
 
 def age(index: Index, now: datetime | None = None) -> float:

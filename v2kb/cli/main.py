@@ -4,7 +4,8 @@ import argparse
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from types import ModuleType
 
 from v2kb.cli.exits import UNREADABLE, CliError
 from v2kb.cli.terminal import Terminal, standard
@@ -21,6 +22,19 @@ COMMANDS = {
     "wavequant": "whether more warps per task save a trip (R65)",
     "judge": "a candidate against its anchor, from samples in CSV",
     "signature": "failures that look like this one, with what to do",
+    "record": "one line of the experiment history",
+    "propose": "a change of an evidence row, or a new one, for a curator to decide",
+    "submit": "a spec in a file, handed in for review",
+    "run": "a run of a kernel on a worker, followed until it ends",
+    "watch": "a run, followed until it ends",
+    "import-run": "result files and lines from elsewhere, recorded in the experiment history",
+    "sync": "the newest snapshot; then what waits in the outbox is sent",
+    "outbox": "writes that wait, and those that the server did not take",
+    "init": "make the .v2kb folder of a repository",
+    "login": "keep a token for the server",
+    "logout": "forget the token of the server",
+    "doctor": "what is installed, reachable, old or waiting",
+    "completion": "a script that completes commands in bash or zsh",
 }
 """One line of help per command; each has a module of its name, imported only when it runs."""
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
@@ -29,21 +43,29 @@ _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (`v2kb.cli.exits`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    wanted = next((word for word in given if not word.startswith("-")), "")
+    read = parser_of({wanted}).parse_args(given)
+    return _ended(read, standard(json=read.json))
+
+
+def parser_of(wanted: Container[str]) -> argparse.ArgumentParser:
+    """The parser, with the arguments of the wanted commands alone: the others are not even imported."""
     parser = argparse.ArgumentParser("v2kb", description="Evidence, specs and verdicts, where the kernels are written.",
                                      epilog=_AT_FIRST)  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    wanted = next((word for word in given if not word.startswith("-")), "")
     for name, line in COMMANDS.items():
-        module = importlib.import_module(f"v2kb.cli.commands.{name}") if name == wanted else None
+        module = _module(name) if name in wanted else None
         example = f"Example: {module.EXAMPLE}" if module else ""
         one = commands.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.", epilog=example)
         one.add_argument("--json", action="store_true", help="the result as one JSON document")
         if module:
             module.arguments(one)
             one.set_defaults(run=module.run)
-    read = parser.parse_args(given)
-    terminal = standard(json=read.json)
-    return _ended(read, terminal)
+    return parser
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"v2kb.cli.commands.{name.replace('-', '_')}")
 
 
 def _ended(read: argparse.Namespace, terminal: Terminal) -> int:
