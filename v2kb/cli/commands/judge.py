@@ -13,7 +13,7 @@ from v2kb.cli.exits import BLOCKED, CLEAR, WARNINGS, CliError
 from v2kb.cli.samples import read_samples
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.numbers import plain_decimal, read_decimal
-from v2kb.rules.prediction_reading import parse_prediction
+from v2kb.rules.prediction_reading import MIN_ROUNDS, parse_prediction
 from v2kb.rules.prereg import Prereg
 from v2kb.rules.session import ANCHOR, CANDIDATE, LOWER, Case, Session, pair_runs
 from v2kb.rules.units import TIME_UNITS_NS, format_percent
@@ -77,7 +77,7 @@ def _session(read: argparse.Namespace) -> Session:
 
 def _registered(read: argparse.Namespace, session: Session) -> Prereg:
     """What the options predict, as it would be registered. Raises CliError with the options that are wrong."""
-    rounds = read.rounds or str(max(len(case.pairs) for case in session.cases))
+    rounds = read.rounds or str(max(MIN_ROUNDS, *(len(case.pairs) for case in session.cases)))
     prediction = {
         "metric": session.metric, "unit": session.unit, "direction": session.direction, "anchor": session.anchor,
         "tier": "2", "cases": [case.workload for case in session.cases], "rounds": rounds, "budget_runs": rounds,
