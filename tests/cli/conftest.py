@@ -1,15 +1,20 @@
 """A repository with the snapshot of the starter data, and the command run in it."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 from django.db import transaction
 
 from kernels.selectors.snapshot import snapshot_text
 from kernels.starter import load_starter
 from v2kb.cli.main import main
+
+SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "cli-schemas"
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,13 @@ class Said:
     code: int
     out: str
     err: str
+
+
+def as_schema(name: str, text: str) -> Any:
+    """The JSON that a command wrote, which keeps to the committed schema of this name."""
+    document = json.loads(text)
+    jsonschema.validate(document, json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
+    return document
 
 
 @pytest.fixture(scope="session")

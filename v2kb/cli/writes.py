@@ -162,13 +162,15 @@ def show(terminal: Terminal, outcome: Outcome) -> None:
     elif outcome.state == WAITING:
         terminal.say(f"{outcome.why} Queued as {outcome.write.id}: {outcome.write.what}. `v2kb sync` sends it.")
     else:
-        for line in refusal_lines(outcome.state, outcome.refusal):
+        first, *more = refusal_lines(outcome.refusal)
+        terminal.say(f"{outcome.state} {first}")
+        for line in more:
             terminal.say(line)
 
 
-def refusal_lines(state: str, refusal: dict[str, Any]) -> list[str]:
+def refusal_lines(refusal: dict[str, Any]) -> list[str]:
     """A refusal as lines: code and message, every problem, what to do, and what the server has now."""
-    lines = [f"{state} {refusal['code']}: {refusal['message']}"]
+    lines = [f"{refusal['code']}: {refusal['message']}"]
     problems = [problem for problem in refusal.get("problems", ()) if problem["message"] not in refusal["message"]]
     lines += [_problem(problem) for problem in problems]
     if refusal.get("fix"):

@@ -6,7 +6,6 @@ was measured elsewhere is recorded as an experiment, with its traces; the verdic
 
 import argparse
 from pathlib import Path
-from typing import Any
 
 from v2kb.cli.checkout import find_checkout
 from v2kb.cli.commands.record import entry_of, more_arguments
@@ -44,13 +43,13 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         )
     why = read.why or _words(results)
     if not read.verdict:
-        _show(terminal, results, why, {})
+        _show(terminal, results, why)
         terminal.say(f"{NO_PLACE} Give --verdict to record it.")
         return WARNINGS
     checkout = find_checkout()
     entry = entry_of(read, checkout, verdict=read.verdict, why=why, trace=read.trace or read.dir)
     if not terminal.json:
-        _show(terminal, results, why, entry)
+        _show(terminal, results, why)
     terminal.say(NO_PLACE)
     outcome = deliver(checkout, "record", f"{entry['verdict']} {entry['why']}", entry)
     show(terminal, outcome)
@@ -67,10 +66,10 @@ def _word(one: Found) -> str:
     return "" if one.kind == "spec" else one.text if one.kind == "case" else f"{one.kind} {one.text}"
 
 
-def _show(terminal: Terminal, results: Results, why: str, entry: dict[str, Any]) -> None:
+def _show(terminal: Terminal, results: Results, why: str) -> None:
     if terminal.json:
         found = [one.as_document() for one in results.found]
-        terminal.document({"found": found, "left": results.left, "why": why, "entry": entry or None})
+        terminal.document({"found": found, "left": results.left, "why": why})
         return
     for one in results.found[:MOST]:
         terminal.line(f"{one.place}: {terminal.cut(f'{one.kind} {one.text}', len(one.place) + 2)}")

@@ -63,6 +63,6 @@ def _show(terminal: Terminal, write: Write) -> None:
     terminal.line(terminal.style(f"{write.id} {write.kind}: {write.what}", "bold"))
     terminal.line(f"  {write.state}, made {write.at} by {by} for {write.server}")
     if write.answer:
-        for line in refusal_lines(write.state, write.answer):
+        for line in refusal_lines(write.answer):
             terminal.line(f"  {line}")
     terminal.line(json.dumps(write.body, indent=1, ensure_ascii=False, sort_keys=True))

@@ -22,7 +22,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", type=int, metavar="N", help="an earlier version; else the newest")
     parser.add_argument("--files", default="", metavar="PATH", help="a file or folder that becomes a new version")
     parser.add_argument("--entry", default="", metavar="FILE:FUNCTION", help="of the new version; else kernel.py:run")
-    parser.add_argument("--language", default="", help="of the new version; else python")
     parser.add_argument("--note", default="", help="on the new version")
     parser.add_argument("--new-for", default="", metavar="OP", help="make the kernel first, for this op")
     parser.add_argument("--spec", default="", metavar="CODE", help="the approved spec that a new kernel implements")
@@ -68,7 +67,7 @@ def _version(read: argparse.Namespace) -> dict[str, Any]:
         return {}
     if read.version:
         raise CliError("--files makes a new version.", "Leave --version out.")
-    said = {"entry": read.entry, "language": read.language, "note": read.note}
+    said = {"entry": read.entry, "note": read.note}
     return {"files": _files(Path(read.files)), **{name: text for name, text in said.items() if text}}
 
 

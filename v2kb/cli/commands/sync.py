@@ -144,7 +144,7 @@ def _by_key(kind: str, lines: dict[str, list[Line]]) -> dict[str, Line]:
 def _called(kind: str, line: Line) -> str:
     if kind == "row":
         return f"{line['code']} {line['content']['verdict']} {line['content']['title']}"
-    return str(line.get("name") or line.get("title") or line[KEYS[kind]])
+    return " ".join(filter(None, [line[KEYS[kind]], line.get("name") or line.get("title", "")]))
 
 
 def _row_news(was: Line, now: Line) -> str:
@@ -156,7 +156,7 @@ def _row_news(was: Line, now: Line) -> str:
         told.append(f"revision {now['revision']}: {', '.join(fields)}")
     for name, words in (("confirmed", "confirmed flags"), ("flags", "open flags"), ("proposals", "open proposals")):
         if was[name] != now[name]:
-            told.append(f"{now[name]} {words}")
+            told.append(f"{words}: {now[name]}")
     if was["superseded_by"] != now["superseded_by"]:
         told.append(
             f"superseded by {', '.join(now['superseded_by'])}" if now["superseded_by"] else "no longer superseded"
@@ -210,5 +210,5 @@ def _say(terminal: Terminal, outcome: Outcome) -> None:
     elif outcome.state == WAITING:
         terminal.line(f"         {outcome.why}")
     else:
-        for line in refusal_lines(outcome.state, outcome.refusal):
+        for line in refusal_lines(outcome.refusal):
             terminal.line(f"         {line}")

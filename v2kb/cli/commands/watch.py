@@ -110,10 +110,12 @@ def _ended(found: dict[str, Any], server: Server, terminal: Terminal) -> int:
         terminal.line(
             f"{found['id']} {terminal.style(said, 'green' if passed else 'red', 'bold')} {found['message']}".rstrip()
         )
-        if judged:
+        if judged and judged["judgement"]:
             terminal.line(
                 f"{judged['judgement']} (grade {judged['grade']}, {judged['disposition']}): {judged['sentence']}"
             )
+        elif judged:
+            terminal.line(judged["sentence"])
         elif found["kind"] == "perf" and passed:
             terminal.line("It has no judgement yet.")
         terminal.line(terminal.style(f"{server.address}/runs/{found['id']}/", "faint"))
