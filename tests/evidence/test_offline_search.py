@@ -55,7 +55,8 @@ def test_the_same_rows_in_the_same_order_for_the_same_reasons(index, query):
     theirs = search_rows(Query(text=query))
     found = offline.search_rows(index, query)
     hits = [(hit.code, hit.why) for hit in hits_of(theirs, theirs.ids.tolist())]
-    assert [(index.codes[place][0], found.reasons[place]) for place in found.places] == hits
+    reasons = found.reasons(found.places)
+    assert [(index.codes[place][0], reasons[place]) for place in found.places] == hits
     assert tuple(found.corrections) == theirs.corrections
 
 

@@ -78,7 +78,8 @@ def board_of(index: Index, design: Design) -> Board:
     """Search for a design. Raises QueryError, NoLever."""
     found = search_rows(index, design.text)
     held_words, left_words = split_query(design.text)
-    by_words, archived = search_rows(index, held_words), search_rows(index, held_words, archived=True)
+    by_words = found if held_words == design.text else search_rows(index, held_words)
+    archived = search_rows(index, held_words, archived=True)
     allowed = set(search_rows(index, left_words).places)
     family = _Family(index, _picked(index, design, found))
     verdicts = index.verdicts
@@ -95,7 +96,7 @@ def board_of(index: Index, design: Design) -> Board:
     if len(places) > MAX_ROWS:  # whatever else is left out, the DEAD rows of the picked levers are not
         places = dict.fromkeys([*of_levers[DEAD], *places])
     shown = list(places)[:MAX_ROWS]
-    rows = tuple(_board_rows(index, archived.reasons | by_words.reasons, shown, design, family))
+    rows = tuple(_board_rows(index, archived.reasons(shown) | by_words.reasons(shown), shown, design, family))
     return Board(rows, found, tuple(family.picked), max(0, len(places) - MAX_ROWS))
 
 

@@ -34,12 +34,20 @@ from v2kb.rules.search_why import why_found
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Places of rows, best first; `reasons` says of each why it is there, `corrections` what was read otherwise."""
+    """Places of rows, best first; `corrections` say what was read otherwise, `tiers` which tier found a place."""
 
+    index: Index
     places: list[int]
-    reasons: dict[int, str]
+    tiers: dict[int, str]
     query: SearchQuery
     corrections: Corrections
+
+    def reasons(self, places: Iterable[int]) -> dict[int, str]:
+        """Why these places are there; one that was not found is left out. It reads titles, so ask for few."""
+        found = set(self.places).intersection(places)
+        words = [word for wanted in self.query.wanted for word in wanted.words]
+        titles = self.index.titles(ROW, sorted(found - self.tiers.keys())) if words else {}
+        return {place: self.tiers.get(place) or why_found(titles.get(place), words, ROW) for place in found}
 
 
 def search_rows(index: Index, text: str, *, archived: bool = False) -> Found:
@@ -47,11 +55,7 @@ def search_rows(index: Index, text: str, *, archived: bool = False) -> Found:
     query = parse_query(text)
     search = _Search(index, query, _allowed(index, query, archived))
     search.run()
-    places = search.ordered()
-    words = [word for wanted in query.wanted for word in wanted.words]
-    titles = index.titles(ROW, [place for place in places if place not in search.reasons]) if words else {}
-    reasons = {place: search.reasons.get(place) or why_found(titles.get(place), words, ROW) for place in places}
-    return Found(places, reasons, query, search.corrections)
+    return Found(index, search.ordered(), search.tiers, query, search.corrections)
 
 
 def _allowed(index: Index, query: SearchQuery, archived: bool) -> set[int]:
@@ -80,7 +84,7 @@ class _Search:
 
     def __init__(self, index: Index, query: SearchQuery, allowed: set[int]) -> None:
         self.index, self.query, self.allowed = index, query, allowed
-        self.reasons: dict[int, str] = {}
+        self.tiers: dict[int, str] = {}
         self.corrections: Corrections = []
         self._found: dict[int, tuple[int, float]] = {}
         self._tier = 0
@@ -119,7 +123,7 @@ class _Search:
         new = {place: score for place, score in scores.items() if place not in self._found}
         self._found |= {place: (self._tier, score) for place, score in new.items()}
         if why:
-            self.reasons |= dict.fromkeys(new, why)
+            self.tiers |= dict.fromkeys(new, why)
 
     def _codes_and_hashes(self) -> None:
         known = {code: place for place, (code, _) in self.index.codes.items()}

@@ -24,10 +24,11 @@ def _stands_in(word: Word, text: str) -> bool:
     atoms = text.split()
     if not word.atoms:
         return False
-    last = word.prefix or word.atoms[-1]
+    prefix = word.prefix
+    last = prefix or word.atoms[-1]
     size = len(word.atoms)
     for place in range(len(atoms) - size + 1):
         run = atoms[place : place + size]
-        if run[:-1] == list(word.atoms[:-1]) and (run[-1].startswith(last) if word.prefix else run[-1] == last):
+        if run[:-1] == list(word.atoms[:-1]) and (run[-1].startswith(last) if prefix else run[-1] == last):
             return True
     return False
