@@ -202,6 +202,14 @@ def test_start_up_loads_neither_django_nor_numpy_nor_pydantic(repository):
         assert done.stderr == "[]\n", arguments
 
 
+@pytest.mark.parametrize("arguments", [["shw", "D3"], ["show"], ["show", "D3", "--colour"], []])
+def test_arguments_that_cannot_be_read_end_with_3_and_not_as_if_a_rule_blocked(arguments, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(arguments)
+    assert ended.value.code == 3
+    assert capsys.readouterr().err.startswith("usage: v2kb")
+
+
 def test_help_names_every_command_and_gives_an_example_of_each():
     listed = process("--help").stdout
     for command in ("prior", "show", "lever", "rule", "doc"):

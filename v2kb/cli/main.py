@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Container, Sequence
 from types import ModuleType
+from typing import NoReturn
 
 from v2kb.cli.exits import UNREADABLE, CliError
 from v2kb.cli.terminal import Terminal, standard
@@ -40,6 +41,14 @@ COMMANDS = {
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
 
 
+class _Parser(argparse.ArgumentParser):
+    """Arguments that can't be read end with 3, as all such input does: argparse's own 2 would say that a rule blocks."""
+
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        self.exit(UNREADABLE, f"{self.prog}: {message}\n")
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (`v2kb.cli.exits`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -49,12 +58,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def parser_of(wanted: Container[str]) -> argparse.ArgumentParser:
-    """The parser, with the arguments of the wanted commands alone: the others are not even imported."""
-    parser = argparse.ArgumentParser("v2kb", description="Evidence, specs and verdicts, where the kernels are written.",
-                                     epilog=_AT_FIRST)  # fmt: skip
+    """The parser of the wanted commands alone, for each costs time; of none, that of all, without their arguments."""
+    parser = _Parser("v2kb", description="Evidence, specs and verdicts, where the kernels are written.",
+                     epilog=_AT_FIRST)  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, line in COMMANDS.items():
-        module = _module(name) if name in wanted else None
+    chosen = {name: line for name, line in COMMANDS.items() if name in wanted}
+    for name, line in (chosen or COMMANDS).items():
+        module = _module(name) if chosen else None
         example = f"Example: {module.EXAMPLE}" if module else ""
         one = commands.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.", epilog=example)
         one.add_argument("--json", action="store_true", help="the result as one JSON document")
