@@ -6,7 +6,7 @@ from typing import Any
 
 from v2kb.cli.index import Index
 from v2kb.cli.making import states_of
-from v2kb.cli.search import Found, search_rows
+from v2kb.cli.search import Found, matching, search_rows
 from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.evidence import DEAD, UNTESTED, VERDICTS, WIN
 from v2kb.rules.search_query import split_query
@@ -80,7 +80,7 @@ def board_of(index: Index, design: Design) -> Board:
     held_words, left_words = split_query(design.text)
     by_words = found if held_words == design.text else search_rows(index, held_words)
     archived = search_rows(index, held_words, archived=True)
-    allowed = set(search_rows(index, left_words).places)
+    allowed = matching(index, left_words)
     family = _Family(index, _picked(index, design, found))
     verdicts = index.verdicts
     of_levers = _rows_of(index, family.sides)

@@ -42,7 +42,7 @@ _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
 
 
 class _Parser(argparse.ArgumentParser):
-    """Arguments that can't be read end with 3, as all such input does: argparse's own 2 would say that a rule blocks."""
+    """Arguments that can't be read end with 3, as all such input does; 2 would say that a rule blocks."""
 
     def error(self, message: str) -> NoReturn:
         self.print_usage(sys.stderr)

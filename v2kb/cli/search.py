@@ -58,6 +58,14 @@ def search_rows(index: Index, text: str, *, archived: bool = False) -> Found:
     return Found(index, search.ordered(), search.tiers, query, search.corrections)
 
 
+def matching(index: Index, text: str) -> set[int]:
+    """Places for a query, in no order. Raises QueryError."""
+    query = parse_query(text)
+    search = _Search(index, query, _allowed(index, query, archived=False))
+    search.run()
+    return search.places()
+
+
 def _allowed(index: Index, query: SearchQuery, archived: bool) -> set[int]:
     everything = archived or any(f.name == "is" and "archived" in f.values for f in query.filters)
     places = {place for place, (_, old) in index.codes.items() if everything or not old}
@@ -105,17 +113,21 @@ class _Search:
         if self._few():
             self._some_words(unwanted)
 
+    def places(self) -> set[int]:
+        """The allowed places that were found."""
+        return self._found.keys() & self.allowed
+
     def ordered(self) -> list[int]:
-        """The allowed places, best first; equal ones in the order of their codes."""
+        """The places, best first; equal ones in the order of their codes."""
 
         def rank(place: int) -> tuple:
             tier, score = self._found[place]
             return tier, -score, code_order(self.index.codes[place][0])
 
-        return sorted(self._found.keys() & self.allowed, key=rank)
+        return sorted(self.places(), key=rank)
 
     def _few(self) -> bool:
-        return len(self._found.keys() & self.allowed) < ENOUGH
+        return len(self.places()) < ENOUGH
 
     def _add(self, scores: Mapping[int, float], why: str = "") -> None:
         """Add places that no tier before has found, below all of them."""
