@@ -2,28 +2,22 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from django.db import transaction
+from knox.models import AuthToken
 
 from kernels.selectors.snapshot import snapshot_text
 from kernels.starter import load_starter
+from tests import factories as f
+from tests.cli.site import ENGINE, Gate, Said, Site
 from v2kb.cli.main import main
 
+VARIABLES = ("V2KB_DIR", "V2KB_SERVER", "V2KB_TOKEN", "V2KB_PLAIN_HTTP")
 SCHEMAS = Path(__file__).resolve().parents[2] / "docs" / "cli-schemas"
-
-
-@dataclass(frozen=True)
-class Said:
-    """How a command ended and what it wrote."""
-
-    code: int
-    out: str
-    err: str
 
 
 def as_schema(name: str, text: str) -> Any:
@@ -52,8 +46,9 @@ def repository(starter_snapshot, caches, tmp_path, monkeypatch) -> Path:
     (tmp_path / ".v2kb").mkdir()
     (tmp_path / ".v2kb" / "snapshot.jsonl").write_text(starter_snapshot, encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(caches))
-    monkeypatch.delenv("V2KB_DIR", raising=False)
-    monkeypatch.delenv("V2KB_SERVER", raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -68,3 +63,31 @@ def v2kb(repository, capsys) -> Callable[..., Said]:
         return Said(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def agent():
+    """An agent's user, who may do everything that a designer of kernels does."""
+    user = f.actor("ada", "designer", "validator", "implementer").user
+    user.engine_name = ENGINE
+    user.save()
+    return user
+
+
+@pytest.fixture
+def site(agent, live_server, tmp_path, monkeypatch, capsys) -> Site:
+    """A fresh repository, signed in to a running server that knows one DEAD row."""
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    folder = tmp_path / "repository"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    gate = Gate(live_server.thread.port)
+    made = Site(folder, gate, AuthToken.objects.create(user=agent)[1], capsys, monkeypatch)
+    assert made("init", "--server", made.server).code == 0
+    assert made("login", stdin=made.token + "\n").code == 0
+    made.row = f.evidence_row(f.DEAD)
+    yield made
+    gate.shut()

@@ -1,6 +1,5 @@
 """The command against a real server: sign-in, sync, writes, the outbox, and a kill of either in the middle."""
 
-import io
 import json
 import os
 import signal
@@ -8,7 +7,6 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,112 +16,17 @@ from evidence.models import EvidenceRow, ExperimentEntry, Proposal
 from evidence.services import accept_proposal, propose_change
 from kernels.models import Kernel, Op, Run, SearchReceipt, Spec, Submission
 from tests import factories as f
-from tests.cli.conftest import Said, as_schema
+from tests.cli.conftest import as_schema
+from tests.cli.site import ENGINE, Site
 from v2kb.cli import server as http
 from v2kb.cli import writes
 from v2kb.cli.commands import watch
-from v2kb.cli.main import main
 from v2kb.core.models import Activity
 from v2kb.rules.spec_markdown.writing import write_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
-ENGINE = "kernel-bot 2"
 RECORD = ("record", "--verdict", "NULL", "--why", "flat", "--env", "B200")
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-class Gate:
-    """A way to the server that can be shut, or that loses answers: what it forwards is real."""
-
-    def __init__(self, to: int) -> None:
-        self.to, self.loses_answers, self.listener = to, False, None
-        self.port = 0
-        self.open()
-
-    def open(self) -> None:
-        self.listener = socket.create_server(("127.0.0.1", self.port))
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self._serve, args=[self.listener], daemon=True).start()
-
-    def shut(self) -> None:
-        self.listener.shutdown(socket.SHUT_RDWR)
-        self.listener.close()
-
-    def _serve(self, listener: socket.socket) -> None:
-        while True:
-            try:
-                client, _ = listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._forward, args=[client], daemon=True).start()
-
-    def _forward(self, client: socket.socket) -> None:
-        with client, socket.create_connection(("127.0.0.1", self.to)) as server:
-            back = threading.Thread(target=self._pump, args=[server, client, True], daemon=True)
-            back.start()
-            self._pump(client, server, False)
-            back.join(30)
-
-    def _pump(self, source: socket.socket, sink: socket.socket, is_answer: bool) -> None:
-        while data := source.recv(65536):
-            if is_answer and self.loses_answers:
-                sink.shutdown(socket.SHUT_RDWR)
-                return
-            sink.sendall(data)
-        sink.shutdown(socket.SHUT_WR)
-
-
-@dataclass
-class Site:
-    """A repository that is set up against a running server, and the command in it."""
-
-    folder: Path
-    gate: Gate
-    token: str
-    capsys: pytest.CaptureFixture
-    monkeypatch: pytest.MonkeyPatch
-    row: EvidenceRow | None = None
-
-    @property
-    def server(self) -> str:
-        return f"http://127.0.0.1:{self.gate.port}"
-
-    @property
-    def outbox(self) -> list[dict]:
-        return [json.loads(path.read_text()) for path in sorted((self.folder / ".v2kb" / "outbox").glob("*.json"))]
-
-    def __call__(self, *arguments: str, stdin: str = "") -> Said:
-        self.capsys.readouterr()
-        self.monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
-        code = main(arguments)
-        return Said(code, *self.capsys.readouterr())
-
-
-@pytest.fixture
-def agent():
-    user = f.actor("ada", "designer", "validator", "implementer").user
-    user.engine_name = ENGINE
-    user.save()
-    return user
-
-
-@pytest.fixture
-def site(agent, live_server, tmp_path, monkeypatch, capsys) -> Site:
-    for name in ("V2KB_DIR", "V2KB_SERVER", "V2KB_TOKEN", "V2KB_PLAIN_HTTP"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setattr(http, "TIMEOUT_S", 20)
-    folder = tmp_path / "repository"
-    folder.mkdir()
-    monkeypatch.chdir(folder)
-    gate = Gate(live_server.thread.port)
-    made = Site(folder, gate, AuthToken.objects.create(user=agent)[1], capsys, monkeypatch)
-    assert made("init", "--server", made.server).code == 0
-    assert made("login", stdin=made.token + "\n").code == 0
-    made.row = f.evidence_row(f.DEAD)
-    yield made
-    gate.shut()
 
 
 def changed_by_others(row: EvidenceRow, **changes: str) -> None:
