@@ -178,6 +178,8 @@ def test_an_experiment_is_recorded_with_its_engine(site):
         ([*RECORD[:5]], "env: The env is empty"),
         ([*RECORD, "--link", "run:Rnone"], "evidence.no_link"),
         (["run", "nothing", "--version", "1"], "kernel.none"),
+        (["run", "no such/../kernel"], "v2kb run: "),
+        (["watch", "no such run"], "v2kb watch: "),
     ],
 )
 def test_what_is_refused_is_said_and_leaves_nothing(site, arguments, says):
@@ -307,6 +309,15 @@ def test_results_from_elsewhere_become_a_line_of_the_history(site):
     assert (entry.verdict, entry.trace) == ("WIN", "out")
     assert entry.why == "GATE_RESULT {pass: true, first_failing_stage: none}; mode perf, M 1, status ok"
     assert site("import-run", ".v2kb").code == 3
+
+
+def test_an_interrupted_write_is_named(site, monkeypatch):
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(http.Server, "post", interrupted)
+    said = site(*RECORD)
+    assert (said.code, "Interrupted" in said.err, len(site.outbox)) == (5, True, 1)
 
 
 # --- the outbox ---

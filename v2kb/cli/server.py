@@ -7,7 +7,7 @@ import os
 import urllib.error
 import urllib.request
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from v2kb.cli.checkout import Checkout
 from v2kb.cli.exits import BLOCKED, QUEUED, CliError
@@ -124,6 +124,11 @@ class Server:
             return json.loads(data) if data else None
         except ValueError:
             raise CliError(f"{self.address} answers, but not as v2kb does.", "Check its address.") from None
+
+
+def at(*parts: str | int) -> str:
+    """The path of a thing below /api/v1, whatever characters its name has."""
+    return "/" + "".join(f"{quote(str(part), safe='')}/" for part in parts)
 
 
 def server_of(checkout: Checkout) -> Server:

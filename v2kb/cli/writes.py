@@ -8,7 +8,7 @@ from v2kb.cli.checkout import Checkout
 from v2kb.cli.exits import BLOCKED, CLEAR, QUEUED, CliError
 from v2kb.cli.logins import LOGIN, login_of
 from v2kb.cli.outbox import CONFLICT, REFUSED, WAITING, Outbox, Write, new_write
-from v2kb.cli.server import Refused, Server, Unreachable, address_of
+from v2kb.cli.server import Refused, Server, Unreachable, address_of, at
 from v2kb.cli.spec_links import link_spec
 from v2kb.cli.terminal import Terminal
 
@@ -46,15 +46,14 @@ def _submit(server: Server, write: Write, checkout: Checkout) -> Sent:
     body, key = write.body, write.key
     code = body["code"] or server.post("/specs/", {"title": body["title"], "ops": body["ops"]}, f"{key}.spec")["code"]
     link_spec(checkout, body["file"], code, body["base_hash"])
-    at = f"/specs/{code}"
     for number, search in enumerate(body["searches"]):
-        server.post(f"{at}/searches/", search, f"{key}.search.{number}")
+        server.post(at("specs", code, "searches"), search, f"{key}.search.{number}")
     posted = {"base_hash": body["base_hash"], "content": body["content"], "reason": body["reason"]}
-    revision = server.post(f"{at}/revisions/", posted, f"{key}.revision")
+    revision = server.post(at("specs", code, "revisions"), posted, f"{key}.revision")
     link_spec(checkout, body["file"], code, revision["content_hash"])
     number = revision["number"]
-    server.post(f"{at}/revisions/{number}/submit/", {}, f"{key}.submit")
-    review = server.get(f"{at}/revisions/{number}/review/")
+    server.post(at("specs", code, "revisions", number, "submit"), {}, f"{key}.submit")
+    review = server.get(at("specs", code, "revisions", number, "review"))
     said = f"{code} revision {number} is handed in for review."
     if review["missing"]:
         said += " Missing for an approval: " + " ".join(review["missing"])
@@ -68,7 +67,7 @@ def _run(server: Server, write: Write, checkout: Checkout) -> Sent:
     if body["kernel"]:
         server.post("/kernels/", body["kernel"], f"{write.key}.kernel")
     if body["version"]:
-        made = server.post(f"/kernels/{order['kernel']}/versions/", body["version"], f"{write.key}.version")
+        made = server.post(at("kernels", order["kernel"], "versions"), body["version"], f"{write.key}.version")
         order["version"] = made["number"]
     run = server.post("/runs/", order, f"{write.key}.run")
     said = (
@@ -147,6 +146,8 @@ def deliver(checkout: Checkout, kind: str, what: str, body: dict[str, Any]) -> O
         outcome = send(server, write, checkout)
     except CliError as error:
         return Outcome(write, WAITING, why=f"{error.message} {error.fix}".strip())
+    except KeyboardInterrupt:
+        return Outcome(write, WAITING, why="Interrupted; whether the server has it is not known.")
     if outcome.state in (REFUSED, CONFLICT):
         outbox.drop(outcome.write)
     return outcome

@@ -7,7 +7,7 @@ from typing import Any
 from v2kb.cli.checkout import Checkout, find_checkout
 from v2kb.cli.commands.watch import follow
 from v2kb.cli.exits import CliError
-from v2kb.cli.server import Unreachable, server_of
+from v2kb.cli.server import Unreachable, at, server_of
 from v2kb.cli.terminal import Terminal
 from v2kb.cli.writes import DONE, deliver, show
 
@@ -105,7 +105,7 @@ def _order(read: argparse.Namespace) -> dict[str, Any]:
 def _newest(checkout: Checkout, kernel: str) -> int:
     """The number of the kernel's newest version. Raises CliError."""
     try:
-        newest = server_of(checkout).get(f"/kernels/{kernel}/")["newest_version"]
+        newest = server_of(checkout).get(at("kernels", kernel))["newest_version"]
     except Unreachable as error:
         raise CliError(error.message, "Give --version N: the newest is not known offline.") from None
     if newest is None:

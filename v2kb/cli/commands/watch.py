@@ -6,7 +6,7 @@ from typing import Any
 
 from v2kb.cli.checkout import find_checkout
 from v2kb.cli.exits import BLOCKED, CLEAR, QUEUED, WARNINGS, CliError
-from v2kb.cli.server import Server, Unreachable, server_of
+from v2kb.cli.server import Server, Unreachable, at, server_of
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.states import RUN
 from v2kb.rules.verdict_table import WIN
@@ -31,12 +31,10 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
 
 def follow(server: Server, run_id: str, terminal: Terminal, *, log: bool = False) -> int:
     """Ask about a run until it ends, say what changes, and show how it ended. Returns the exit code."""
-    if not run_id.isalnum():
-        raise CliError(f"{run_id!r} is no id of a run.", "It looks like R3f9a1c2b4d5e.")
     status, pieces, reached = Status(terminal), 0, time.monotonic()
     while True:
         try:
-            found = server.get(f"/runs/{run_id}/")
+            found = server.get(at("runs", run_id))
             pieces = _log(server, run_id, terminal, status, pieces) if log else 0
             reached = time.monotonic()
         except Unreachable as error:
@@ -89,7 +87,7 @@ def _log(server: Server, run_id: str, terminal: Terminal, status: Status, seen: 
     """Print the pieces of the log after the first `seen`; returns how many there are."""
     size = 50
     while True:
-        page = server.get(f"/runs/{run_id}/log/", page=seen // size + 1, page_size=size)
+        page = server.get(at("runs", run_id, "log"), page=seen // size + 1, page_size=size)
         fresh = page["results"][seen % size :]
         if fresh:
             status.end()
