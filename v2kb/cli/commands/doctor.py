@@ -21,7 +21,7 @@ from v2kb.rules.rule_list import rule_documents
 EXAMPLE = "v2kb doctor"
 GOOD, DOUBT, BAD = "ok", "warning", "error"
 _COLOURS = {GOOD: "green", DOUBT: "yellow", BAD: "red"}
-_PACKAGES = {"scipy": "`v2kb judge`: pip install 'v2kb[judge]'"}
+_PACKAGES = {"scipy": "`v2kb judge` (pip install 'v2kb[judge]')"}
 ASK_S = 5
 
 
@@ -92,7 +92,7 @@ def _package(name: str, use: str) -> Line:
     try:
         return Line(name, GOOD, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
-        return Line(name, DOUBT, f"not installed; needed by {use}")
+        return Line(name, GOOD, f"not installed; only {use} needs it")
 
 
 def _server(checkout: Checkout, ask: bool) -> Iterator[Line]:
