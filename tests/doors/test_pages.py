@@ -5,6 +5,7 @@ from django.apps import apps
 from django.test import Client
 from django.urls import reverse
 
+from kernels.models import SearchReceipt
 from kernels.op_forms import initial_of
 from kernels.urls import urlpatterns
 from tests import factories as f
@@ -32,6 +33,7 @@ WRITES = {
     "spec_position": (lambda w: [w.spec.code, 1], {"aspect": "correctness", "position": "approve"}, 403),
     "spec_sign": (lambda w: [w.spec.code, 1], {"choice_id": "C1", "reason": "new"}, 403),
     "spec_close": (lambda w: [w.spec.code, 1], {}, 403),
+    "spec_search_bring": (lambda w: [w.spec.code, SearchReceipt.objects.get(spec=w.spec).pk], {}, 403),
     "spec_waiver_ask": (lambda w: [w.spec.code], {"rule": "R40", "path": "granularity[0].listed", "reason": "r"}, 403),
     "spec_waiver_answer": (lambda w: [w.spec.code, w.waiver.pk], {"answer": "agreed"}, 403),
     "kernel_new": (lambda w: [], {"slug": "k", "title": "K", "op": "rmsnorm-cpu", "basis": "exploratory"}, 403),
@@ -47,7 +49,7 @@ WRITES = {
 }
 POST_ONLY = {
     "spec_gate_store", "spec_submit", "spec_comment", "spec_position", "spec_sign", "spec_close", "run_cancel",
-    "spec_waiver_ask", "spec_waiver_answer",
+    "spec_search_bring", "spec_waiver_ask", "spec_waiver_answer",
 }  # fmt: skip
 REDIRECTS_A_GET = {"spec_rebase", "spec_discard", "anchor_stale"}
 READS = {

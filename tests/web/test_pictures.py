@@ -52,7 +52,7 @@ def test_other_sections_have_none(dora, spec, section):
 def test_the_picture_follows_what_is_typed(dora, spec):
     draft = open_draft(f.designer(), spec=spec)
     page = dora.get(f"/specs/{spec.code}/edit/tmem/").content.decode()
-    assert "40 columns needed, 64 allocated" in page
+    assert "40 are needed, 64 allocated" in page
     typed = {"version": draft.version, "action": "autosave"}
     for name, value in draft.content["tmem"].items():
         if isinstance(value, str):
@@ -64,7 +64,7 @@ def test_the_picture_follows_what_is_typed(dora, spec):
     typed["tmem.objects[0].columns"] = "32"
     reply = dora.post(f"/specs/{spec.code}/edit/tmem/", typed, HTTP_HX_REQUEST="true").content.decode()
     assert '<div id="picture">' in reply
-    assert "72 columns needed, 64 allocated" in reply
+    assert "72 are needed, 64 allocated" in reply
     assert "overlap in columns" in reply
 
 
