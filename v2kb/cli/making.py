@@ -70,7 +70,9 @@ def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> No
     documents = {document["slug"]: document for document in lines.get("document", [])}
     for place, section in enumerate(lines.get("section", []), 1):
         words |= _put(connection, SECTION, place, *section_words(section, documents[section["document"]]))
-    connection.executemany("INSERT INTO word_fts (word) VALUES (?)", [[marked(word)] for word in sorted(words)])
+    connection.executemany(
+        "INSERT INTO word_fts (word) VALUES (?)", [[marked(word)] for word in sorted(filter(_may_be_meant, words))]
+    )
     for table in ("row_fts", "section_fts"):
         connection.execute(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
 
@@ -102,10 +104,14 @@ def section_words(section: Line, document: Line) -> tuple[str, str]:
 
 
 def _put(connection: sqlite3.Connection, kind: str, place: int, title: str, text: str) -> set[str]:
-    """Store one entry; returns its words that a misspelt one may stand for."""
+    """Store one entry; returns its words."""
     named, named_whole = document_words(title)
     body, body_whole = document_words(text)
     whole = f"{named_whole} {body_whole}".strip()
     connection.execute(f"INSERT INTO {kind}_entry VALUES (?, ?, ?, ?)", [place, named, body, whole])
-    found = set(f"{named} {body} {whole}".split())
-    return {word for word in found if len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word)}
+    return set(f"{named} {body} {whole}".split())
+
+
+def _may_be_meant(word: str) -> bool:
+    """Whether a misspelt word may stand for this one."""
+    return len(word) >= MIN_WORD_CHARS and not any(sign.isdigit() for sign in word)
