@@ -126,6 +126,18 @@ def test_a_snapshot_that_was_changed_is_refused(v2kb, repository):
         assert (said.code, "its hash differs" in said.err) == (3, True)
 
 
+def test_an_index_that_is_no_index_is_made_anew_and_one_that_cannot_be_written_is_said(v2kb, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    before = v2kb("gate", W13)
+    (index,) = (tmp_path / "cache" / "v2kb").glob("*.sqlite")
+    index.write_bytes(b"no index")
+    assert v2kb("gate", W13) == before
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    said = v2kb("gate", W13)
+    assert (said.code, "can't be written" in said.err, "XDG_CACHE_HOME" in said.err) == (3, True, True)
+
+
 def test_placements_say_what_became_of_each_part(v2kb, written):
     line = line_of(SPEC, "Active slots: active_count ∈ 0..8.")
     assert f"spec.md:{line}-{line}: text notes.contract" in v2kb("check", written(SPEC), "--placements").out
