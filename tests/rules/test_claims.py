@@ -9,9 +9,11 @@ from v2kb.rules.canonical import canonical_json
 from v2kb.rules.claims import TRIED
 from v2kb.rules.spec_document import empty_spec
 from v2kb.rules.spec_rules import RULES, spec_report
+from v2kb.rules.spec_view import SpecView
 from v2kb.rules.sweep import sweep
 
 RING = ring_gemm_spec()
+NUMBERS = ("ordinal", "slots", "size_bytes", "offset_bytes")
 
 
 def claiming(low, high, doc=RING, symbol="STAGES"):
@@ -110,6 +112,64 @@ def test_r12_a_symbol_that_nothing_follows_is_missing_input(symbol, said):
     (finding,) = found(doc, "R12", "missing_input")
     assert finding.path == "claims[0].symbol"
     assert said in finding.message
+
+
+def in_numbers(doc, *tables):
+    """The document with every formula in these tables written out at the symbols' values."""
+    view = SpecView(doc)
+
+    def written(value):
+        if isinstance(value, list):
+            return [written(item) for item in value]
+        if isinstance(value, dict):
+            return {name: number(text) if name in NUMBERS else written(text) for name, text in value.items()}
+        return value
+
+    def number(text):
+        value = view.number("", text)
+        return str(value) if isinstance(value, int) else text.replace("STAGES", "8")
+
+    return changed(
+        doc,
+        **{
+            f"{table}__rows" if table == "sems" else "smem__regions": written(
+                doc[table]["rows" if table == "sems" else "regions"]
+            )
+            for table in tables
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("tables", "named"),
+    [
+        (("smem", "sems"), "W (8 slots), W_tma (8 slots), B_sf (8 slots), mma (8 slots)"),
+        (("smem",), "W (8 slots)"),
+        (("sems",), "W_tma (8 slots), B_sf (8 slots), mma (8 slots)"),
+    ],
+)
+def test_r12_a_ring_in_numbers_is_missing_input(tables, named):
+    """Regions, semaphores or both stay as they are while the stages grow, so that nothing else would break."""
+    (finding,) = found(claiming("8", "12", in_numbers(RING, *tables)), "R12", "missing_input")
+    assert finding.path == "claims[0].symbol"
+    assert finding.message.endswith(f"so that the claim can't be tried: {named}.")
+
+
+def test_r12_one_count_in_numbers_is_missing_input_and_a_symbol_of_its_own_is_none():
+    doc = claiming("8", "8", changed(RING, sems__rows__1__slots="8"))
+    (finding,) = found(doc, "R12", "missing_input")
+    assert finding.message.endswith(": B_sf (8 slots).")
+    assert not found(changed(doc, symbols__OTHER="8", sems__rows__1__slots="OTHER"), "R12", "missing_input")
+
+
+def test_r12_a_ring_of_another_length_than_its_stages():
+    """Eight slots in numbers against four stages: none equals the stages, and none follows them."""
+    doc = changed(in_numbers(RING, "smem", "sems"), symbols__STAGES="4")
+    (finding,) = found(claiming("4", "12", doc), "R12", "missing_input")
+    assert "W (8 slots), W_tma (8 slots)" in finding.message
+    eight_rows = changed(in_numbers(grouped_gemm_spec(), "smem"), symbols__STAGES="4", roles__stages="STAGES")
+    (finding,) = found(claiming("4", "12", eight_rows), "R12", "missing_input")
+    assert finding.message.endswith(": the table of regions.")
 
 
 def test_r12_follows_symbols_of_symbols():

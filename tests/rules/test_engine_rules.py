@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.rules.barrier_tables import grouped_gemm_channels
 from tests.rules.spec_checks import changed, found
 from tests.rules.spec_examples import grouped_gemm_spec, norm_spec
 from v2kb.rules.engine_rules import expected_route
@@ -67,8 +68,24 @@ def test_an_unchosen_family_is_a_missing_input(rule):
 
 @pytest.mark.parametrize(("stages", "fires"), [("4", True), ("5", True), ("6", False), ("8", False)])
 def test_r44_stages(stages, fires):
-    findings = found(changed(grouped_gemm_spec(), roles__stages=stages), "R44")
+    findings = found(changed(grouped_gemm_spec(), symbols__STAGES=stages), "R44")
     assert [(f.severity, f.path) for f in findings] == ([("W", "roles.stages")] if fires else [])
+
+
+@pytest.mark.parametrize("written", [{"roles__stages": "7"}, {"symbols__STAGES": "7", "roles__stages": "8"}])
+def test_r44_barriers_of_the_loads_have_a_slot_for_each_stage(written):
+    """The tensor-memory ring has its own depth; the way back is compared with the way there by R31."""
+    findings = found(changed(grouped_gemm_spec(), **written), "R44")
+    assert [(f.severity, f.path) for f in findings] == [("W", "sems.rows[0].slots"), ("W", "sems.rows[1].slots")]
+    slots, stages = (8, 7) if written == {"roles__stages": "7"} else (7, 8)
+    assert findings[0].message == f"W_tma has {slots} slots, but the ring has {stages} stages."
+
+
+def test_r44_depths_of_channels():
+    doc = grouped_gemm_channels()
+    assert found(doc, "R44") == []
+    findings = found(changed(doc, sems__channels__0__depth="4"), "R44")
+    assert [f.path for f in findings] == ["sems.channels[0].depth"]
 
 
 def test_r44_missing_stages():

@@ -87,13 +87,40 @@ def work(view: SpecView) -> int:
 
 def follows(view: SpecView, symbol: str) -> bool:
     """True when a size, count or ordinal of the spec is written with `symbol`, directly or through other symbols."""
+    reached = _reached(view, symbol)
+    return any(_written_with(view.doc[part], reached) for part in _PARTS)
+
+
+def unfollowed(view: SpecView, symbol: str) -> list[str]:
+    """What of a ring whose stages follow `symbol` is written as a number, so that it stays as it is at other values."""
+    reached = _reached(view, symbol)
+    if not _written_with(view.doc["roles"], reached):
+        return []
+    stages = view.field("roles.stages")
+    named = []
+    for table, rows in (("the table of regions", view.regions), ("the table of semaphores", view.sems)):
+        plain = [row for row in rows if row.source["slots"].isdecimal()]
+        fixed = [row for row in plain if row.values["slots"] == stages]
+        if rows and not fixed and not _written_with([row.source for row in rows], reached):
+            fixed = [row for row in plain if row.values["slots"] != 1]
+            named += [] if fixed else [table]
+        named += [f"{row.label()} ({row.values['slots']} slots)" for row in fixed]
+    return named
+
+
+def _reached(view: SpecView, symbol: str) -> set[str]:
+    """The symbol and those that are written with it."""
     reached = {symbol}
     grown = True
     while grown:
         more = {name for name, text in view.symbols.definitions.items() if reached.intersection(_names(text))}
         grown = not more <= reached
         reached |= more
-    return any(reached.intersection(_names(text)) for part in _PARTS for text in _formulas(view.doc[part]))
+    return reached
+
+
+def _written_with(part: Any, reached: set[str]) -> bool:
+    return any(reached.intersection(_names(text)) for text in _formulas(part))
 
 
 def _names(text: str) -> list[str]:
@@ -127,6 +154,7 @@ def claim_rule(rules: Mapping[str, Rule]) -> Rule:
         source="ffn_item1_spec sections 2 and 3",
         formula="every rule that holds at the written value of a symbol holds at each value that the spec claims",
         inputs=("claims[]", "symbols"),
+        version=2,
     )
     def r12(view: SpecView, report: Reporter, context: Context) -> None:
         if not view.doc["claims"]:
@@ -166,6 +194,12 @@ def _span(view: SpecView, report: Reporter, path: str, claim: Mapping[str, str])
     elif not follows(view, symbol):
         why = f"No size, count or ordinal is written with {symbol}, so the claim can't be tried."
         absent.insert(0, Missing(f"{path}.symbol", why, f"Write what depends on it with {symbol}."))
+    elif fixed := unfollowed(view, symbol):
+        why = (
+            f"The stages follow {symbol}, but written as numbers, so that the claim can't be tried: {', '.join(fixed)}."
+        )
+        fix = f"Write slots, ordinals and sizes of the ring with {symbol}; give any other count a symbol of its own."
+        absent.insert(0, Missing(f"{path}.symbol", why, fix))
     for missing in absent:
         report.missing(missing)
     if absent:

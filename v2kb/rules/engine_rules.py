@@ -10,6 +10,8 @@ MIN_STAGES = 6
 MAX_ROWS_OF_A = 16
 WEDGE_ROUNDS = 2
 MATRIX_KIND = "gemm_pipeline"
+# Ways in which a stage is filled: what comes by tensor memory or by stores is no stage of the ring.
+LOADED = ("tma", "cp_async")
 ROUTING_QUESTIONS = {
     "first_bring_up": "this is the first bring-up of the op",
     "campaign_verdict": "the number decides a campaign's verdict",
@@ -112,8 +114,9 @@ def _judge_ring(report: Reporter, row: Row, found: Iterations | Missing) -> None
     severity=WARNING,
     title="Stages of the ring",
     source="the grouped GEMM's spec, section 4; m1-decode-evidence, section 1",
-    formula="STAGES >= 6",
-    inputs=("engine.family", "roles.stages"),
+    formula="STAGES >= 6, and each ring that is loaded by TMA or cp.async has STAGES slots",
+    inputs=("engine.family", "roles.stages", "sems.rows[].slots", "sems.rows[].data", "sems.rows[].pair"),
+    version=2,
 )
 def r44(view: SpecView, report: Reporter, context: Context) -> None:
     if not _is_pipeline(view, report):
@@ -121,13 +124,24 @@ def r44(view: SpecView, report: Reporter, context: Context) -> None:
     stages = view.field("roles.stages")
     if isinstance(stages, Missing):
         report.missing(stages)
-    elif stages < MIN_STAGES:
+        return
+    if stages < MIN_STAGES:
         report.add(
             "roles.stages",
             f"The ring has {stages} stages; this engine hung at 4, and {MIN_STAGES} is the least that is known to run.",
             f"Plan {MIN_STAGES} stages or more.",
             stages=stages,
         )
+    for row in view.sems:
+        slots = row.values["slots"]
+        if row.source["pair"] and row.source["data"] in LOADED and isinstance(slots, int) and slots != stages:
+            report.add(
+                row.cell("slots"),
+                f"{row.label()} has {slots} slots, but the ring has {stages} stages.",
+                "Give the barrier one slot for each stage, or correct the stages.",
+                slots=slots,
+                stages=stages,
+            )
 
 
 @spec_rule(
