@@ -129,15 +129,18 @@ def sections_of(revision: DocumentRevision) -> list[Section]:
 
 def get_section(revision: DocumentRevision, anchor: str) -> Section:
     """The section at this anchor, or with this number ("4", "§4", "10.5") where no anchor matches. Raises Missing."""
-    name = anchor.replace("\x00", "")
-    section = revision.sections.filter(anchor=name).first()
-    if section is None and name:
-        section = revision.sections.filter(number=name.removeprefix("§")).order_by("order").first()
+    section = _section_named(revision.sections.order_by("order"), anchor.replace("\x00", ""))
     if section is None:
         raise Missing(
             "references.no_section", f"There is no section {anchor} here.", fix="Pick it from the document's contents."
         )
     return section
+
+
+def _section_named(sections: QuerySet[Section], name: str) -> Section | None:
+    """The first of `sections` at this anchor, or with this number where no anchor matches."""
+    number = name.removeprefix("§")
+    return sections.filter(anchor=name).first() or (sections.filter(number=number).first() if number else None)
 
 
 def section_changes(revision: DocumentRevision, sections: list[Section]) -> tuple[dict[str, str], list[str]]:
@@ -172,18 +175,20 @@ def parse_citation(text: str) -> tuple[str, str, str] | None:
 
 
 def cited_section(document: str, anchor: str, revision: str = "") -> Section | None:
-    """The cited section, with its revision: of the one whose content hash begins with `revision`, or of the head.
+    """The section at this anchor or with this number, with its revision: of the newest whose content hash begins with
+    `revision`, or of the head.
 
     None where there is no such document, revision or section, or `revision` has less than MIN_PIN characters.
     """
     if "\x00" in document + anchor + revision or 0 < len(revision) < MIN_PIN:
         return None
-    sections = Section.objects.filter(revision__document__slug=document, anchor=anchor).select_related("revision")
+    sections = Section.objects.filter(revision__document__slug=document).select_related("revision")
     if revision:
         sections = sections.filter(revision__content_hash__startswith=revision)
     else:
         sections = sections.filter(revision__head_of__isnull=False)
-    return sections.defer("blocks", "text", "revision__text").order_by("-revision__number").first()
+    newest_first = sections.defer("blocks", "text", "revision__text").order_by("-revision__number", "order")
+    return _section_named(newest_first, anchor)
 
 
 def cite(section: Section, *, is_head: bool) -> Citation:

@@ -1,5 +1,6 @@
 """Services on specs: drafts that are saved while typing, immutable revisions, submission."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from django.db.models import Max
@@ -9,7 +10,6 @@ from evidence.selectors import is_slug_of_lever, resolve_lever
 from kernels import policies
 from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
 from kernels.selectors.checks import blocking_now, checks_document, report_of
-from references.models import Document
 from references.selectors import cited_section
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -117,7 +117,8 @@ def _draft(actor: Actor, spec: Spec) -> SpecDraft:
 def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -> SpecRevision:
     """Make an immutable revision of the actor's draft. The same content as the head gives the head again.
 
-    Citations without a pinned revision are pinned to the head of their row or document. Raises Refusal
+    Citations without a pinned revision are pinned to the head of their row or document; a section that nobody has
+    imported yet stays unpinned, and the spec can't be handed in until it is there. Raises Refusal
     (spec.unreadable, with every field named) or Conflict (spec.stale_base, spec.draft_moved).
     """
     policies.may_design(actor)
@@ -136,7 +137,7 @@ def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -
             facts={"base": draft.base.number if draft.base else 0, "head": spec.head.number},
         )
     document, problems = normalise(pin_citations(draft.content))
-    refuse_problems("spec.unreadable", problems + _unknown_targets(document))
+    refuse_problems("spec.unreadable", problems + _unknown_rows_and_ops(document))
     digest = content_hash(document)
     if spec.head is not None and spec.head.content_hash == digest:
         draft.delete()
@@ -199,7 +200,8 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
             fix="Change the spec first. Where evidence moved on, pin its newest revision in the choice that cites it.",
         )
     errors = blocking_now(revision)
-    refuse_problems("spec.findings", [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors])
+    findings = [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors]
+    refuse_problems("spec.findings", findings + _unknown_sections(revision.content))
     submission = Submission.objects.create(revision=revision, user=actor.user)
     record(actor, "kernels.submit_spec", spec, f"revision {revision.number} handed in for review")
     return submission
@@ -220,43 +222,44 @@ class _Known(pinning.Known):
         return lever.slug if lever and not is_slug_of_lever(name, lever) else ""
 
     def row(self, code: Any) -> str:
-        return _head_hash(EvidenceRow, code=code)
+        found = EvidenceRow.objects.select_related("head").filter(code=code).first()
+        return found.head.content_hash if found and found.head else ""
 
-    def document(self, slug: Any) -> str:
-        return _head_hash(Document, slug=slug)
-
-    def section(self, document: str, anchor: str, start: str) -> str:
-        section = cited_section(document, anchor, start)
-        return section.revision.content_hash if section else ""
+    def section(self, document: str, name: str, start: str) -> tuple[str, str]:
+        section = cited_section(document, name, start)
+        return (section.anchor, section.revision.content_hash) if section else ("", "")
 
 
-def _head_hash(model: type[EvidenceRow] | type[Document], **named: Any) -> str:
-    """The content hash of the head of a row or document; empty where there is none."""
-    found = model.objects.select_related("head").filter(**named).first()
-    return found.head.content_hash if found and found.head else ""
-
-
-def _unknown_targets(document: dict[str, Any]) -> list[Problem]:
-    problems = []
+def _citations(document: dict[str, Any], kind: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """(path, how a sentence names its choice, citation) of each citation of a kind."""
     for i, choice in enumerate(document["choices"]):
         for j, citation in enumerate(choice["citations"]):
-            path = f"choices[{i}].citations[{j}]"
-            if citation["kind"] == "evidence" and _evidence(citation) is None:
-                problems.append(
-                    Problem(
-                        f"{path}.code",
-                        f"There is no revision of {citation['code'] or 'a row'} with this hash.",
-                        "Cite an existing row; leave the revision empty to pin its head.",
-                    )
-                )
-            if citation["kind"] == "section" and not cited_section(*_place(citation)):
-                problems.append(
-                    Problem(
-                        f"{path}.anchor",
-                        f"There is no section {citation['document']}#{citation['anchor']}.",
-                        "Copy the citation from the section's page.",
-                    )
-                )
+            if citation["kind"] == kind:
+                yield f"choices[{i}].citations[{j}]", f"Choice {choice['id'] or f'#{i + 1}'}", citation
+
+
+def _unknown_sections(document: dict[str, Any]) -> list[Problem]:
+    return [
+        Problem(
+            f"{path}.anchor",
+            f"{choice} cites {citation['document']}#{citation['anchor']}, and there is no such section.",
+            "Copy the citation from the section's page, or import the document and save the spec again.",
+        )
+        for path, choice, citation in _citations(document, "section")
+        if not (citation["revision"] and cited_section(*_place(citation)))
+    ]
+
+
+def _unknown_rows_and_ops(document: dict[str, Any]) -> list[Problem]:
+    problems = [
+        Problem(
+            f"{path}.code",
+            f"{choice} cites {citation['code'] or 'no row'}, and there is no such row or no revision with this hash.",
+            "Cite an existing row; leave the revision empty to pin its head.",
+        )
+        for path, choice, citation in _citations(document, "evidence")
+        if _evidence(citation) is None
+    ]
     for i, named in enumerate(document["ops"]):
         if not Op.objects.filter(slug=named["op"]).exists():
             problems.append(

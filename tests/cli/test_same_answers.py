@@ -99,11 +99,19 @@ def gate_of_the_app(document: dict[str, Any], slugs: list[str]) -> dict[str, Any
 
 def cited(document: dict[str, Any], code: str, revision: str) -> dict[str, Any]:
     """The document whose first choice cites one row, at a revision."""
+    return resting_on(document, {"kind": "evidence", "code": code, "revision": revision})
+
+
+def resting_on(document: dict[str, Any], citation: dict[str, str]) -> dict[str, Any]:
+    """The document whose first choice has this citation alone."""
     document = json.loads(json.dumps(document))
-    document["choices"][0]["citations"] = [
-        {"kind": "evidence", "code": code, "revision": revision, "stance": "supports"}
-    ]
+    document["choices"][0]["citations"] = [{"stance": "supports", **citation}]
     return document
+
+
+def section(name: str) -> dict[str, str]:
+    """A citation of a section of the house rules, by its anchor or number."""
+    return {"kind": "section", "document": "kernel-house-rules", "anchor": name, "revision": "HEAD"}
 
 
 def older(code: str) -> str:
@@ -121,6 +129,9 @@ GATED = {
     "an older revision": lambda document: cited(document, "W1", older("W1")),
     "a flagged row": lambda document: cited(document, "D6", ""),
     "the head": lambda document: cited(document, "D3", "HEAD"),
+    "a section by its anchor": lambda document: resting_on(document, section("roles")),
+    "a section by its number": lambda document: resting_on(document, section("§3")),
+    "a section that isn't there": lambda document: resting_on(document, section("§99")),
     "no choice": lambda document: {**document, "choices": []},
 }  # fmt: skip
 

@@ -165,7 +165,7 @@ def test_a_well_argued_choice_passes_with_one_line_per_rule():
     result = judge(snapshot, make_choice(snapshot))
     assert result.passed, result.summary()
     assert [item.rule for item in result.lines] == ["AL1", "AL2", "AL3", "AL4", "AL5", "AL6"]
-    assert all(item.version == "1" for item in result.lines)
+    assert [item.version for item in result.lines] == [rule.version for rule in GATE_RULES]
     assert result.summary() == "The gate passes."
 
 
@@ -264,6 +264,21 @@ def test_cite_refuses_flagged_and_superseded_rows_unless_another_carries(facts, 
     [
         ({"kind": "evidence", "code": "D99", "revision": "x", "stance": "supports"}, "code"),
         ({"kind": "section", "document": "nowhere", "anchor": "a", "revision": "r1", "stance": "supports"}, "document"),
+        (
+            {"kind": "section", "document": "house-style", "anchor": "gone", "revision": "r1", "stance": "context"},
+            "anchor",
+        ),
+        ({"kind": "section", "document": "house-style", "anchor": "§6", "revision": "", "stance": "context"}, "anchor"),
+        (
+            {
+                "kind": "section",
+                "document": "house-style",
+                "anchor": "section-3",
+                "revision": "r0",
+                "stance": "context",
+            },
+            "anchor",
+        ),
         ({"kind": "gossip", "stance": "supports"}, "kind"),
         ({"kind": "evidence", "code": "W5", "revision": "x", "stance": "loves"}, "stance"),
         ("W5", "stance"),
@@ -277,12 +292,10 @@ def test_unknown_things_in_a_citation_are_errors(citation, field):
     assert line(result, "AL1").field == f"choices[0].citations[1].{field}"
 
 
-def test_cite_refuses_an_unaccepted_revision_a_missing_section_and_code_without_commit():
+def test_cite_refuses_an_unaccepted_revision_and_code_without_commit():
     snapshot = make_snapshot()
     for citation in (
         pin(snapshot, "W5") | {"revision": "0" * 64},
-        {"kind": "section", "document": "house-style", "anchor": "gone", "revision": "r1", "stance": "supports"},
-        {"kind": "section", "document": "house-style", "anchor": "section-3", "revision": "r0", "stance": "supports"},
         {"kind": "code", "tree": "mirage", "commit": "", "path": "a.cuh", "stance": "supports"},
     ):
         result = judge(snapshot, make_choice(snapshot, citations=[citation]))

@@ -5,6 +5,7 @@ import copy
 import pytest
 
 from kernels.models import Citation, Spec, SpecDraft, SpecRevision, Submission
+from kernels.selectors.gate import gate_preview
 from kernels.selectors.specs import spec_status
 from kernels.services.specs import (
     create_spec,
@@ -183,16 +184,54 @@ def test_a_section_is_cited_at_the_documents_head_or_as_far_as_its_pin_is_typed(
     assert Citation.objects.get().section.anchor == "one"
 
 
+@pytest.mark.parametrize("named", ["1", "§1", "one"])
+@pytest.mark.parametrize("pin", ["", "HEAD", "first"])
+def test_a_section_is_cited_by_its_number_too_and_its_anchor_is_kept(spec, row, named, pin):
+    for text in ("First.", "Second."):
+        import_documents(f.curator(), files=Files(texts=[("notes.md", f"# Notes\n\n## 1. One\n\n{text}\n")]))
+    head, first = (revision.content_hash for revision in Document.objects.get().revisions.order_by("-number"))
+    citation = {"kind": "section", "document": "notes", "anchor": named, "stance": "context"}
+    citation["revision"] = first[:12] if pin == "first" else pin
+    revision = save_revision(
+        f.designer(), spec=spec, version=typed(spec, f.spec_content(row, citations=[citation])).version
+    )
+    (kept,) = revision.content["choices"][0]["citations"]
+    assert (kept["anchor"], kept["revision"]) == ("one", first if pin == "first" else head)
+    assert Citation.objects.get().section.revision.content_hash == kept["revision"]
+
+
+@pytest.mark.parametrize("section", [("none", "§4"), ("notes", "§4"), ("notes", "gone")])
+def test_a_section_that_nobody_imported_stays_unpinned_and_nothing_is_handed_in_before_it_is_there(spec, row, section):
+    document, anchor = section
+    import_documents(f.curator(), files=Files(texts=[("notes.md", "# Notes\n\n## 1. One\n\nText.\n")]))
+    missing = {"kind": "section", "document": document, "anchor": anchor, "revision": "HEAD", "stance": "context"}
+    cited = [{"kind": "evidence", "code": row.code, "revision": "HEAD", "stance": "supports"}, missing]
+    draft = typed(spec, f.spec_content(row, citations=cited))
+    revision = save_revision(f.designer(), spec=spec, version=draft.version)
+    kept = revision.content["choices"][0]["citations"][1]
+    assert (kept["anchor"], kept["revision"]) == (anchor, "")
+    gate = gate_preview(spec, revision.content)
+    (line,) = [line for line in gate.lines if line.rule == "AL1"]
+    assert (line.status, gate.passed) == ("ERROR", False)
+    assert line.message.startswith("Choice C1: ")
+    with pytest.raises(Refusal) as caught:
+        submit_spec(f.designer(), revision=revision)
+    assert caught.value.code == "spec.findings"
+    (problem,) = [p for p in caught.value.problems if p["field"] == "choices[0].citations[1].anchor"]
+    assert problem["message"] == f"Choice C1 cites {document}#{anchor}, and there is no such section."
+    text = "# Notes\n\n## 4. Gone\n\nText.\n"
+    import_documents(f.curator(), files=Files(texts=[(f"{document}.md", text)]))
+    again = save_revision(f.designer(), spec=spec, version=open_draft(f.designer(), spec=spec).version)
+    assert again.content["choices"][0]["citations"][1]["anchor"] == "gone"
+    assert submit_spec(f.designer(), revision=again)
+
+
 @pytest.mark.parametrize(
     ("citation", "field"),
     [
         ({"kind": "evidence", "code": "D99", "revision": "HEAD"}, "choices[0].citations[0].code"),
         ({"kind": "evidence", "code": "", "revision": "HEAD"}, "choices[0].citations[0].code"),
         ({"kind": "evidence", "code": "U1", "revision": "0" * 64}, "choices[0].citations[0].code"),
-        (
-            {"kind": "section", "document": "none", "anchor": "x", "revision": "HEAD"},
-            "choices[0].citations[0].anchor",
-        ),
         ({"kind": "song", "code": "U1"}, "choices[0].citations[0]"),
     ],
 )
@@ -201,7 +240,9 @@ def test_an_unknown_citation_is_refused_with_its_field_and_the_draft_stays(spec,
     with pytest.raises(Refusal) as caught:
         save_revision(f.designer(), spec=spec, version=draft.version)
     assert caught.value.code == "spec.unreadable"
-    assert any(problem["field"].startswith(field) for problem in caught.value.problems)
+    said = [problem["message"] for problem in caught.value.problems if problem["field"].startswith(field)]
+    assert said
+    assert citation["kind"] == "song" or said[0].startswith("Choice C1 cites ")
     assert not SpecRevision.objects.exists()
     assert SpecDraft.objects.get().content == draft.content
 

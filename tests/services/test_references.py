@@ -306,8 +306,11 @@ def test_a_cited_section_is_that_of_its_revision(system):
     assert selectors.cited_section("rules", "roles").revision.number == 2
     for pin in (first, first[:12]):
         assert selectors.cited_section("rules", "roles", pin).revision.content_hash == first
+    for named in ("1", "§1", "§2"):
+        assert selectors.cited_section("rules", named) == selectors.get_section(Document.objects.get().head, named)
     for wrong in (
         ("rules", "nowhere", ""),
+        ("rules", "§", ""),
         ("nothing", "roles", ""),
         ("rules", "roles", "abcdef01"),
         ("rules", "roles", first[:4]),

@@ -9,7 +9,7 @@ from typing import Any
 
 from v2kb.cli.checkout import NoCheckout, age, find_checkout, said_age
 from v2kb.cli.exits import CLEAR, TOO_OLD, WARNINGS, CliError
-from v2kb.cli.index import Index
+from v2kb.cli.index import SECTION, Index
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.names import lever_key
 from v2kb.rules.pinning import MIN_PIN, PIN_TO_HEAD, Known, covering, pin_citations
@@ -148,10 +148,17 @@ class _Known(Known):
     def row(self, code: Any) -> str:
         return (self.index.line("row", str(code)) or {}).get("head_hash", "")
 
-    def document(self, slug: Any) -> str:
-        return (self.index.line("document", str(slug)) or {}).get("head_hash", "")
+    def section(self, document: str, name: str, start: str) -> tuple[str, str]:
+        held = self.index.line("document", document) or {"revisions": {}, "head_hash": ""}
+        start = start or held["head_hash"]
+        for whole, anchors in held["revisions"].items() if len(start) >= MIN_PIN else ():
+            anchor = name if name in anchors else self._numbered.get((document, name.removeprefix("§")), "")
+            if whole.startswith(start) and anchor in anchors:
+                return anchor, whole
+        return "", ""
 
-    def section(self, document: str, anchor: str, start: str) -> str:
-        revisions = (self.index.line("document", document) or {}).get("revisions", {})
-        found = [whole for whole, anchors in revisions.items() if whole.startswith(start) and anchor in anchors]
-        return found[0] if len(start) >= MIN_PIN and found else ""
+    @cached_property
+    def _numbered(self) -> dict[tuple[str, str], str]:
+        """(document, number) -> anchor: a snapshot numbers the sections of heads alone."""
+        lines = reversed(self.index.lines(SECTION))
+        return {(line["document"], line["number"]): line["anchor"] for line in lines if line["number"]}

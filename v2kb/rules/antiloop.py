@@ -22,7 +22,7 @@ from v2kb.rules.antiloop_rules import (
 
 __all__ = ["GATE_RULES", "GATE_VERSION", "SPEC_LINE", "GateResult", "Line", "choice_hash", "evaluate"]
 
-GATE_VERSION = "4"
+GATE_VERSION = "5"
 SPEC_LINE = "spec"
 
 
@@ -137,14 +137,14 @@ def _spec_lines(choices: list[Choice]) -> list[Line]:
             "The spec has no choices, so there is nothing to judge.",
             'Add each design decision as a choice, in the section "Choices".',
         )
-        return [Line("AL1", "1", SPEC_LINE, UNSATISFIED, message, "choices", fix, {}, ("One choice with a citation.",))]
+        return [Line("AL1", "2", SPEC_LINE, UNSATISFIED, message, "choices", fix, {}, ("One choice with a citation.",))]
     lines, seen = [], set()
     for choice in choices:
         name = text(choice.raw.get("id"))
         if not name or name in seen:
             message = f"The choice id {name!r} is used twice." if name else "A choice has no id."
             fix = "Give each choice an id of its own; marks and threads are bound to it."
-            lines.append(Line("AL1", "1", SPEC_LINE, ERROR, message, f"{choice.path}.id", fix))
+            lines.append(Line("AL1", "2", SPEC_LINE, ERROR, message, f"{choice.path}.id", fix))
         seen.add(name)
     return lines
 

@@ -248,8 +248,8 @@ class Cited:
 
 
 def read_citation(raw: Any, path: str, snapshot: Snapshot, place: str) -> Cited:
-    """Resolve one citation; `place` says to people where it stands. Raises Unknown for a row, document, kind or stance
-    that doesn't exist.
+    """Resolve one citation; `place` says to people where it stands. Raises Unknown for a row, document, section, kind or
+    stance that doesn't exist.
     """
     citation = mapping(raw)
     kind, stance = text(citation.get("kind")), citation.get("stance")
@@ -276,15 +276,16 @@ def _cited_code(citation: Mapping[str, Any], path: str) -> Cited:
 
 
 def _cited_section(citation: Mapping[str, Any], path: str, snapshot: Snapshot, place: str) -> Cited:
-    slug, anchor = text(citation.get("document")), text(citation.get("anchor"))
-    revision, mend = text(citation.get("revision")), "copy the citation from the section's page"
+    slug, anchor, revision = (text(citation.get(name)) for name in ("document", "anchor", "revision"))
+    mend = "Copy the citation from the section's page."
     revisions = snapshot.documents.get(slug)
     if not isinstance(revisions, Mapping):
         message = f"{place} cites the document {slug!r}, and there is no such document."
-        raise Unknown(message, f"{path}.document", "Copy the citation from the section's page.")
-    good = revision in revisions and anchor in items(revisions[revision])
-    why_not = "" if good else "that revision of the document has no such section"
-    return Cited("section", f"{slug}#{anchor}", good, why_not, mend, None, revision, path)
+        raise Unknown(message, f"{path}.document", f"Import the document, or cite another. {mend}")
+    if anchor not in items(revisions.get(revision)):
+        message = f"{place} cites the section {slug}#{anchor}, and the document has no such section"
+        raise Unknown(f"{message}{' at that revision' * bool(revision)}.", f"{path}.anchor", mend)
+    return Cited("section", f"{slug}#{anchor}", True, revision=revision, path=path)
 
 
 def _cited_row(citation: Mapping[str, Any], path: str, snapshot: Snapshot, place: str) -> Cited:

@@ -17,17 +17,16 @@ class Known(Protocol):
     def row(self, code: Any) -> str:
         """The hash of a row's head."""
 
-    def document(self, slug: Any) -> str:
-        """The hash of a document's newest revision."""
-
-    def section(self, document: str, anchor: str, start: str) -> str:
-        """The hash of the document's newest revision that begins with `start` and has this section."""
+    def section(self, document: str, name: str, start: str) -> tuple[str, str]:
+        """(anchor, hash of the revision) of a section by its anchor or its number: in the document's newest revision
+        whose hash begins with `start`, or in its head where that is empty. Both are empty for what isn't there.
+        """
 
 
 def pin_citations(document: Any, known: Known) -> None:
     """Resolve the names in the choices of a document, in place; it may hold anything.
 
-    A lever that was merged stays as the spec names it: what was signed keeps its hash, and the gate follows the merge.
+    A section that isn't there stays without a pin: the gate says so. A lever that was merged stays as the spec names it: what was signed keeps its hash, and the gate follows the merge.
     """
     choices = document.get("choices")
     for choice in choices if isinstance(choices, list) else []:
@@ -45,16 +44,14 @@ def pin_citations(document: Any, known: Known) -> None:
 
 
 def _pin(citation: dict[str, Any], known: Known) -> None:
-    kind = citation.get("kind")
-    if citation.get("revision") in PIN_TO_HEAD:
-        if kind == "evidence":
-            citation["revision"] = known.row(citation.get("code"))
-        elif kind == "section":
-            citation["revision"] = known.document(citation.get("document"))
-        return
-    named = [citation.get(name) for name in ("document", "anchor", "revision")]
+    kind, revision = citation.get("kind"), citation.get("revision")
+    start = "" if revision in PIN_TO_HEAD else revision
+    if kind == "evidence" and start == "":
+        citation["revision"] = known.row(citation.get("code"))
+    named = (citation.get("document"), citation.get("anchor"), start)
     if kind == "section" and all(isinstance(name, str) for name in named):
-        citation["revision"] = known.section(*named) or citation["revision"]
+        anchor, pin = known.section(*named)
+        citation.update({"anchor": anchor, "revision": pin} if pin else {"revision": start})
 
 
 def covering(rows: Any, pins: Mapping[str, str]) -> list[dict[str, Any]]:
