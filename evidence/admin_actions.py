@@ -6,7 +6,7 @@ from typing import Any
 from django import forms
 
 from evidence.models import Flag, Lever, Term
-from evidence.policies import may_curate, may_edit_levers
+from evidence.policies import may_confirm, may_curate, may_edit_levers
 from evidence.selectors import other_names
 from evidence.services import (
     add_alias,
@@ -224,7 +224,7 @@ FLAG_ACTIONS = (
         "From now on the row can't be cited, and approved specs that pinned it go back to their owners.",
         "The flag is confirmed.",
         lambda actor, flag, data: confirm_flag(actor, flag.pk),
-        lambda actor, flag: _open(actor, flag) and flag.confirmed_at is None,
+        lambda actor, flag: flag.cleared_at is None and may_confirm(actor, flag),
         destroys=True,
     ),
     ObjectAction(

@@ -33,6 +33,11 @@ def effects_of_content(row: EvidenceRow, content: dict[str, Any]) -> list[dict[s
     return reopened_by([RowChange(row.pk, content)])[0]
 
 
+def effects_of_flag(row: EvidenceRow) -> list[dict[str, Any]]:
+    """What approved specs would see if a flag on the row were confirmed."""
+    return reopened_by([RowChange(row.pk, row.head.content, flagged=True)])[0]
+
+
 def verdicts_over_time() -> dict[str, Any]:
     """How many live rows had each verdict at the end of each day on which one changed: {"unit", "days", "series",
     "measured", "arrived"}.

@@ -22,11 +22,12 @@ DESIGNS: Registry[Callable[[], list[dict[str, Any]]]] = Registry()
 
 @dataclass(frozen=True)
 class RowChange:
-    """What a row would say; `superseded` where another row would take it in."""
+    """What a row would say; `superseded` where another row would take it in, `flagged` where its flag is confirmed."""
 
     row_id: int
     content: dict[str, Any]
     superseded: bool = False
+    flagged: bool = False
 
 
 # name -> (changes) -> for each change a list of {"title", "url", "effect", "sentences"}: approved work that pinned the

@@ -1,5 +1,6 @@
 """Who may change evidence. Every signed-in user reads it and may raise a flag."""
 
+from evidence.models import Flag
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden
 from v2kb.core.policies import has_role, require_role
@@ -49,6 +50,11 @@ def may_write_history(actor: Actor) -> bool:
 def may_curate(actor: Actor) -> bool:
     """Whether to show the buttons for deciding."""
     return has_role(actor, *CURATOR_ROLES)
+
+
+def may_confirm(actor: Actor, flag: Flag) -> bool:
+    """Whether to show the button that confirms this flag: a curator's, for a flag of others or of the system."""
+    return may_curate(actor) and not flag.confirmed_at and flag.raised_by_id != actor.user.pk
 
 
 def may_edit_levers(actor: Actor) -> bool:

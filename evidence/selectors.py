@@ -104,21 +104,26 @@ def standing(prefix: str = "") -> list[Prefetch | str]:
 
 
 def pin_reasons(
-    revision: EvidenceRevision, pinned_at: datetime, *, content: dict[str, Any] | None = None, superseded: bool = False
+    revision: EvidenceRevision,
+    pinned_at: datetime,
+    *,
+    content: dict[str, Any] | None = None,
+    superseded: bool = False,
+    flagged: bool = False,
 ) -> list[Reason]:
     """Why a spec that pinned this revision at this time is stale now; empty while nothing material changed.
 
     Compares the pinned content with the head (or with `content`, if that became the head), and counts supersessions
-    (`superseded`: one more) and confirmed flags since the pin.
+    (`superseded`: one more) and confirmed flags (`flagged`: one more) since the pin.
     """
     row = revision.row
     newer = any(edge.kind in SUPERSEDING and edge.created_at > pinned_at for edge in row.superseded_by.all())
-    flagged = [flag.confirmed_at for flag in row.flags.all() if flag.confirmed_at and not flag.cleared_at]
+    confirmed = [flag.confirmed_at for flag in row.flags.all() if flag.confirmed_at and not flag.cleared_at]
     return material_change(
         revision.content,
         row.head.content if content is None else content,
         new_superseded=superseded or newer,
-        flag_confirmed=any(at > pinned_at for at in flagged),
+        flag_confirmed=flagged or any(at > pinned_at for at in confirmed),
     )
 
 

@@ -1,4 +1,4 @@
-"""Doubts about a row: anyone raises one, a curator confirms or clears it."""
+"""Doubts about a row: anyone raises one, a curator who did not raise it confirms it, any curator clears it."""
 
 from django.utils import timezone
 
@@ -30,12 +30,20 @@ def flag_row(actor: Actor, code: str, *, reason: str) -> Flag:
 
 @service("evidence.confirm_flag")
 def confirm_flag(actor: Actor, flag_id: int) -> Flag:
-    """Confirm a flag: from now on the row can't be cited. Raises Forbidden core.role, Conflict evidence.flag_closed."""
+    """Confirm somebody else's flag, or one of the system: from now on the row can't be cited, and approved specs that
+    pinned it are stale. Raises Forbidden core.role, evidence.own_flag; Conflict evidence.flag_closed.
+    """
     require_curator(actor)
     require_user(actor)
     flag = _open_flag(flag_id)
     if flag.confirmed_at:
         raise Conflict("evidence.flag_closed", "This flag is confirmed already.", fix="Nothing is left to do.")
+    if flag.raised_by_id == actor.user.pk:
+        raise Forbidden(
+            "evidence.own_flag",
+            "You raised this flag, and nobody confirms their own.",
+            fix="Ask another curator, or take it down.",
+        )
     flag.confirmed_by, flag.confirmed_at = actor.user, timezone.now()
     flag.save(update_fields=["confirmed_by", "confirmed_at"])
     record(actor, "evidence.confirm_flag", flag.row, f"flag on {flag.row.code} confirmed: {flag.reason}"[:2000])

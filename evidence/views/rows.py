@@ -5,10 +5,11 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from evidence import presenters, selectors
+from evidence.curation import effects_of_flag
 from evidence.forms import BoundsForm, ReasonForm, SupersedeForm
 from evidence.lineage import drawing, lineage_of
 from evidence.models import EvidenceRow
-from evidence.policies import may_curate, may_propose
+from evidence.policies import may_confirm, may_curate, may_propose
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
 from evidence.views.shared import act
 from v2kb.core.activity import activity_of
@@ -42,6 +43,7 @@ def _row_page(
         revision.row = row
     for receipt in facts["receipts"]:
         receipt.url = presenters.run_url(receipt.run_id)
+    confirmable = {flag.pk for flag in facts["flags"] if may_confirm(actor, flag)}
     own_flags = {flag.pk for flag in facts["flags"] if flag.raised_by_id == request.user.pk and not flag.confirmed_at}
     lineage = lineage_of(row)
     context = {
@@ -67,6 +69,8 @@ def _row_page(
         "may_propose": may_propose(actor),
         "may_curate": may_curate(actor),
         "own_flags": own_flags,
+        "confirmable": confirmable,
+        "effects": effects_of_flag(row) if confirmable else [],
         "has_own_flag": any(flag.raised_by_id == request.user.pk for flag in facts["flags"]),
         "flag_form": ReasonForm(auto_id="flag-%s"),
         "supersede_form": SupersedeForm(auto_id="supersede-%s"),

@@ -177,7 +177,9 @@ def specs_reopened(changes: Sequence[RowChange]) -> list[list[dict[str, Any]]]:
 def _effect(citation: Citation, change: RowChange) -> dict[str, Any] | None:
     since = citation.revision.created_at
     now = pin_reasons(citation.evidence, since)
-    then = pin_reasons(citation.evidence, since, content=change.content, superseded=change.superseded)
+    then = pin_reasons(
+        citation.evidence, since, content=change.content, superseded=change.superseded, flagged=change.flagged
+    )
     if not now and not then:
         return None
     spec = citation.revision.spec

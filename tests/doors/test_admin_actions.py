@@ -173,6 +173,11 @@ def test_built_in_terms_and_units_say_why_they_stay(staff):
 def test_rows_and_flags_change_by_buttons_and_proposals_on_their_page(staff):
     client = staff("curator")
     row = f.evidence_row()
+    own = flag_row(f.actor("staff-curator"), row.code, reason="my own doubt")
+    assert do(own, "confirm") not in client.get(page(own)).content.decode()
+    assert client.post(do(own, "confirm")).status_code != 302
+    assert not Flag.objects.get(pk=own.pk).confirmed_at
+    assert client.post(do(own, "clear"), {"reason": "found it"}).status_code == 302
     flag = flag_row(f.designer(), row.code, reason="The driver moved.")
     assert client.post(do(flag, "confirm")).status_code == 302
     assert client.post(do(flag, "clear"), {"reason": "measured again"}).status_code == 302

@@ -267,7 +267,7 @@ def full(world, document):
     world.job = start_import(f.curator(), name="log.csv", chunks=[b"a,b\n"])
     world.failed_job = start_import(f.curator(), name="log.csv", chunks=[b"a,b\n"])
     fail_import(f.curator(), world.failed_job.pk, message="no")
-    world.flag = flag_row(f.curator(), world.row.code, reason="look again")
+    world.flag = flag_row(f.designer(), world.row.code, reason="look again")
     world.term = add_term(f.curator(), kind="arch", word="sm_110", aliases=["vera"])
     world.saved = save_search(f.designer(), name="Norms", query="q=norm")
     world.row.refresh_from_db()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evidence.curation import effects_of
+from evidence.curation import effects_of, effects_of_flag
 from evidence.models import EvidenceRow
 from evidence.selectors import get_proposal
 from evidence.services import (
@@ -149,6 +149,7 @@ def test_a_flag_blocks_and_reopens_only_when_it_is_confirmed(row, spec):
 
     flag = flag_row(f.actor("vera", "viewer"), row.code, reason="Which machine?")
     assert (spec_status(spec).state, is_flagged()) == (APPROVED, False)
+    assert [(line["title"], line["effect"]) for line in effects_of_flag(row)] == [(f"{spec.code}, C1", "reopens")]
     confirm_flag(f.curator(), flag.pk)
     assert (spec_status(spec).state, is_flagged()) == (STALE, True)
     clear_flag(f.curator(), flag.pk, reason="The log names it.")

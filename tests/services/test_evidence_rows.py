@@ -78,6 +78,17 @@ def test_flags_that_are_refused(rows, vita, cleo):
     assert missing.value.code == "evidence.no_flag"
 
 
+def test_nobody_confirms_a_flag_that_they_raised(rows, cleo, make_actor):
+    row = rows[0]
+    flag = flag_row(cleo, row.code, reason="the trace is gone")
+    with pytest.raises(Forbidden) as refused:
+        confirm_flag(cleo, flag.pk)
+    assert refused.value.code == "evidence.own_flag"
+    assert pin_reasons(*pinned(row)) == []
+    confirm_flag(make_actor("carl", "curator"), flag.pk)
+    assert [reason.code for reason in pin_reasons(*pinned(row))] == ["flag"]
+
+
 def test_the_author_takes_an_unconfirmed_flag_down(rows, vita, make_actor):
     flag = flag_row(vita, rows[0].code, reason="x")
     with pytest.raises(Forbidden):

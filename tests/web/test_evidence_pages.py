@@ -16,6 +16,7 @@ from evidence.forms import initial_of
 from evidence.importers.map_tables import SHAPES
 from evidence.models import EvidenceRow, Flag, ImportJob, ImportLine, Lever, Proposal, Supersession
 from evidence.services import accept_proposal, flag_row, import_work, propose_change, propose_from_run
+from tests import factories as f
 from tests.evidence.sample import MAP, changed, load_sample, typing_bytes
 from v2kb.core.actor import Actor
 from v2kb.core.registry import PANELS, add_panel
@@ -486,6 +487,34 @@ def test_flags_on_the_page(loaded, viewer, curator):
     assert viewer.post(f"/evidence/rows/U1/flags/{flag.pk}/clear/", {"reason": "x"}).status_code == 403
     assert curator.post(f"/evidence/rows/U1/flags/{flag.pk}/clear/", {"reason": "found"}).status_code == 302
     assert curator.post("/evidence/rows/U1/flags/99999999999999999999999/confirm/").status_code == 404
+
+
+def test_before_a_flag_is_confirmed_the_page_lists_what_it_reopens(viewer, curator):
+    row = f.evidence_row()
+    f.op()
+    spec = f.approved_revision(row).spec
+    viewer.post(f"{row.get_absolute_url()}flag/", {"reason": "which machine?"})
+    flag = Flag.objects.get()
+    shown = curator.get(row.get_absolute_url()).content.decode()
+    dialog = shown.split(f'id="confirm-{flag.pk}"')[1].split("</form>")[0]
+    for part in (f"flags/{flag.pk}/confirm/", "reopens", f">{spec.code}, C1</a>", 'type="submit">Confirm the flag'):
+        assert part in dialog
+    assert f'id="confirm-{flag.pk}"' not in viewer.get(row.get_absolute_url()).content.decode()
+
+
+def test_a_curator_does_not_confirm_an_own_flag_by_any_door(curator):
+    row = f.evidence_row()
+    curator.post(f"{row.get_absolute_url()}flag/", {"reason": "which machine?"})
+    flag = Flag.objects.get()
+    shown = curator.get(row.get_absolute_url()).content.decode()
+    assert f'id="confirm-{flag.pk}"' not in shown
+    assert "You raised it, so another curator confirms it." in shown
+    refused = curator.post(f"{row.get_absolute_url()}flags/{flag.pk}/confirm/")
+    assert (refused.status_code, "nobody confirms their own" in refused.content.decode()) == (403, True)
+    refused = curator.post(f"/api/v1/flags/{flag.pk}/confirm/")
+    assert (refused.status_code, refused.json()["code"]) == (403, "evidence.own_flag")
+    flag.refresh_from_db()
+    assert flag.confirmed_at is None
 
 
 def test_lineage_and_archive_on_the_page(loaded, viewer, curator):
