@@ -103,6 +103,10 @@ constexpr int NUM_OP_SEMS = 9;
 """.replace("{AUX}", "4 per-stage slices @ +s·1024: B tile u8 @+0 (512B), SF u32 @+512 (256B); + addr 16B @+4,096")
 
 
+def doubts(reading):
+    return [placement for placement in reading.placements if placement.state == "doubt"]
+
+
 @pytest.fixture(scope="module")
 def reading():
     return read_markdown(SPEC)
@@ -294,6 +298,83 @@ def test_what_contradicts_is_said():
     said = [p.why for p in read_markdown(text).placements]
     assert "W_ names 4 regions, but its ordinals are 0 to 4." in said
     assert "The file says 9 tasks in all; its rows add up to 8." in said
+
+
+@pytest.mark.parametrize(
+    ("said", "blocks", "state", "resolution"),
+    [
+        ("Q1: anchors (blocks the build)", "build", "OPEN", ""),
+        ("Q1: anchors (blocks: build)", "build", "OPEN", ""),
+        ("**Q1**: anchors (**blocks the verdict**)", "verdict", "OPEN", ""),
+        ("Q1: anchors. Blocks Stage-3.", "stage-3", "OPEN", ""),
+        ("Q1 (blocks the verdict): anchors", "verdict", "OPEN", ""),
+        ("Q1 (blocking the build): anchors of 64 blocks the builder made", "build", "OPEN", ""),
+        ("Q1 (RESOLVED): anchors", "", "RESOLVED", ""),
+        ("Q1 (resolved, blocking the build): anchors", "build", "RESOLVED", ""),
+        ("Q1 (RESOLVED/FROZEN): anchors", "", "FROZEN", ""),
+        ("Q1: how many warps? (RESOLVED: four)", "", "RESOLVED", "four"),
+    ],
+)
+def test_a_question_says_what_it_blocks_and_whether_it_is_answered(said, blocks, state, resolution):
+    reading = read_markdown(f"## Open questions\n\n- {said}\n")
+    (question,) = reading.document["open_questions"]
+    assert (question["blocks"], question["state"], question["resolution"]) == (blocks, state, resolution)
+    assert doubts(reading) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("## Open questions\n\n- Q1 (not blocking the build): anchors\n", "open_questions[0].blocks"),
+        ("## Open questions\n\n- Q1: anchors (blocks the claims)\n", "open_questions[0].blocks"),
+        (
+            "## Open questions\n\n| id | question | blocks |\n|---|---|---|\n| Q1 | x | lunch |\n",
+            "open_questions[0].blocks",
+        ),
+        (
+            "## Open questions\n\n| id | question | state |\n|---|---|---|\n| Q1 | x | done? |\n",
+            "open_questions[0].state",
+        ),
+        ("## SMEM\n\n| region | size | can_pack |\n|---|---|---|\n| A | 64 | maybe |\n", "smem.regions[0].can_pack"),
+        ("## Review log\n\n| item | verdict |\n|---|---|\n| ring | fine |\n", "reviews.rows[0].verdict"),
+        ("## Self-audit\n\n| item | answer |\n|---|---|\n| comment | perhaps |\n", "self_audit[0].answer"),
+        ("## Engine\n\n**Family**: B or C\n", "engine.family"),
+        ("## Engine\n\n**Branch taken**: the usual one.\n", "engine.family"),
+    ],
+)
+def test_what_a_word_leaves_open_is_a_doubt(text, field):
+    reading = read_markdown(text)
+    (doubt,) = doubts(reading)
+    assert doubt.where == (field,)
+    assert doubt.why
+
+
+@pytest.mark.parametrize("said", ["yes", "no", "TRUE", "false (ring)", "✓", "—", ""])
+def test_a_yes_or_no_is_no_doubt(said):
+    reading = read_markdown(f"## SMEM\n\n| region | size | can_pack |\n|---|---|---|\n| A | 64 | {said} |\n")
+    assert reading.document["smem"]["regions"][0]["can_pack"] is (said in ("yes", "TRUE", "✓"))
+    assert doubts(reading) == []
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ("**Family**: B", ""),
+        ("Family: B", ""),
+        ("- **Family B**", ""),
+        ("Family B, consumer only.", "consumer only."),
+        ("Engine: consumer only (family B).", "consumer only (family B)."),
+    ],
+)
+def test_a_family_is_read_by_its_letter(said, why):
+    reading = read_markdown(f"## Engine\n\n{said}\n")
+    assert (reading.document["engine"]["family"], reading.document["engine"]["why"]) == ("B", why)
+    assert doubts(reading) == []
+
+
+def test_a_part_that_the_file_lacks_is_missed_at_its_first_line():
+    reading = read_markdown("# T\n\n## Weather\n\nRain.\n\n## Roles\n\nNone yet.\n\n## More weather\n\nSnow.\n")
+    assert [reading.line_of(path) for path in ("smem.regions", "sems", "choices", "roles.rows")] == [1, 1, 1, 7]
 
 
 def test_an_unknown_heading_is_said_and_kept():

@@ -80,6 +80,17 @@ def test_a_new_citation_is_neutral_and_a_half_typed_one_is_not(edit):
     assert "D99" in edit("C1", action="save", **more, **{"citations[1].target": "D99"})
 
 
+def test_a_section_that_is_not_there_is_said_before_the_revision_is_saved(edit):
+    typed = {"title": "Fuse", "citations.total": "1", "citations[0].stance": "supports"}
+    page = edit("C1", action="save", **typed, **{"citations[0].target": "house-style#§6"})
+    assert "Choice C1: row 1 of &quot;Rests on&quot; cites the document &#x27;house-style&#x27;" in page
+    import_documents(f.curator(), files=Files(texts=[("house-style.md", "# Style\n\n## 6. Tasks\n\nText.\n")]))
+    page = edit("C1", action="save", **typed, **{"citations[0].target": "house-style#§7"})
+    assert "Choice C1: row 1 of &quot;Rests on&quot; cites the section house-style#§7" in page
+    page = edit("C1", action="save", **typed, **{"citations[0].target": "house-style#§6"})
+    assert "row 1 of &quot;Rests on&quot; cites" not in page
+
+
 def test_a_place_in_code_without_tree_and_commit_stays_code_and_keeps_its_hash(edit):
     draft = SpecDraft.objects.get(user=f.designer().user)
     bare = {"kind": "code", "tree": "", "commit": "", "path": "builder.py", "lines": "3-9", "sha256": "", "stance": ""}

@@ -248,8 +248,8 @@ class Cited:
 
 
 def read_citation(raw: Any, path: str, snapshot: Snapshot, place: str) -> Cited:
-    """Resolve one citation; `place` says to people where it stands. Raises Unknown for a row, document, section, kind or
-    stance that doesn't exist.
+    """Resolve one citation; `place` says to people where it stands. Raises Unknown for a row, document, section, kind
+    or stance that doesn't exist.
     """
     citation = mapping(raw)
     kind, stance = text(citation.get("kind")), citation.get("stance")

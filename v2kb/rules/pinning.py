@@ -26,7 +26,8 @@ class Known(Protocol):
 def pin_citations(document: Any, known: Known) -> None:
     """Resolve the names in the choices of a document, in place; it may hold anything.
 
-    A section that isn't there stays without a pin: the gate says so. A lever that was merged stays as the spec names it: what was signed keeps its hash, and the gate follows the merge.
+    A section that isn't there stays without a pin: the gate says so. A lever that was merged stays as the spec names
+    it: what was signed keeps its hash, and the gate follows the merge.
     """
     choices = document.get("choices")
     for choice in choices if isinstance(choices, list) else []:

@@ -177,10 +177,10 @@ class Draft:
         return Reading(document, tuple(order), self.lines, self.about, tuple(problems))
 
     def _mark_headings(self) -> None:
-        """A part that the file doesn't state is missed where its heading stands."""
+        """A part that the file doesn't state is missed where its heading stands, if there is one."""
         first = {section.place: section.line for section in reversed(self.sections) if section.line}
         for part, place in _PLACES.items():
-            line = first.get(place) or first.get("smem" if place == "tmem" else "")
+            line = first.get(place) or (first.get("smem") if place == "tmem" else None)
             if line:
                 self.lines.setdefault(part, line)
 

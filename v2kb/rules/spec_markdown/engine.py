@@ -9,7 +9,7 @@ from v2kb.rules.spec_markdown.phrases import ARROW, one_line
 _BRANCH = re.compile(r"^(?:branch taken|branch|engine|engine choice|engine decision|family)\s*:\s*(.+)", re.I | re.S)
 _SOURCE = re.compile(r"^source(?: engine)?\b[^:\n]{0,80}:\s*(\S+\.(?:cuh?|py|h|hpp|cpp|cc))", re.I)
 _M = re.compile(r"\bM\s?=\s?([0-9]{1,6})\b")
-_FAMILY = re.compile(r"\bfamily\s*:?\s*([A-E])\b")
+_FAMILY = re.compile(r"\b[Ff]amily\s*:?\s*([A-E](?:\s*(?:/|,|or|and)\s*[A-E])*)\b[ ,;:.—–-]*")
 # The words of a family's own description, most telling first.
 _FAMILY_WORDS = (
     ("A", re.compile(r"\bpipeline\b.{0,80}\b(?:tma|tcgen05)|\btcgen05\b", re.I | re.S)),
@@ -41,13 +41,22 @@ def _read(draft: Draft, block: Block) -> None:
     text = block.plain
     if found := _SOURCE.match(text):
         draft.put("engine.source", found[1].strip("`"), block.line_at(found.start(1)), block)
-    if not (found := _BRANCH.match(text)):
+    found, stated = _BRANCH.match(text), _FAMILY.search(text)
+    if not found and not (stated and stated.start() == 0):
         return
-    branch = one_line(found[1])
-    stated = _FAMILY.search(branch)
-    family = stated[1] if stated else next((f for f, words in _FAMILY_WORDS if words.search(branch)), "")
-    if family:
+    if stated:
+        family, branch = stated[1], one_line(text[stated.end() :] if stated.start() == 0 else found[1])
+    else:
+        branch = one_line(found[1])
+        family = next((f for f, words in _FAMILY_WORDS if words.search(branch)), "")
+    if len(family) == 1:
         draft.put("engine.family", family, block.first, block)
+    else:
+        why = f"Families {family} are named, and a spec takes one." if family else "No family (A to E) is named here."
+        draft.doubt(block.first, why, "engine.family")
+    block.whole = len(family) == 1
+    if not branch:
+        return
     chosen = re.search(rf"{ARROW}\s*(.+?)(?:\s*\(|\.\s|$)", branch)
     idiom = (chosen[1] if chosen else re.split(r"\.\s| \(", branch)[0]).strip().rstrip(".")
     if idiom and len(idiom) <= 200:

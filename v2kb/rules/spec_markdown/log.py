@@ -2,11 +2,17 @@
 
 import re
 
-from v2kb.rules.spec_markdown.blocks import ITEM, MAX_READ, PARAGRAPH, TABLE, Block
+from v2kb.rules.spec_markdown.blocks import ITEM, MAX_READ, PARAGRAPH, TABLE, Block, plain
 from v2kb.rules.spec_markdown.draft import Draft
 from v2kb.rules.spec_markdown.phrases import cell, columns, one_line
 
 QUESTION = re.compile(r"^\**(Q[0-9]{1,3}[a-z]?)\**\s*(?:\(([^)]*)\))?\**\s*:\**\s*(.*)", re.S)
+_BLOCKS = re.compile(r"(?<!not )\bblock(?:s|ing)\b\s*:?\s*(?:the\s+)?(.*)", re.I | re.S)
+_STATE = re.compile(r"(RESOLVED|OPEN|FROZEN)\b(?:\s*/\s*(RESOLVED|FROZEN)\b)?(?:\s*[:—–-]\s*(.+))?", re.I)
+# What a question says of itself behind its text: `(blocks the build)`, `(RESOLVED: 4 warps)`, `Blocks the verdict.`
+_ASIDE = re.compile(
+    r"\(((?:block(?:s|ing)|resolved|frozen|open)\b[^()]*)\)|(?<=[.;—–] )(block(?:s|ing) (?:the|stage)\b[^().;]*)", re.I
+)
 _STAGE = re.compile(r"\bstage[- ]?([2-5])\b", re.I)
 _QUESTION_TABLE = {
     "id": ("id", "#", "question id"),
@@ -38,7 +44,7 @@ _AUDIT_TABLE = {
 
 def blocks_of(text: str) -> str:
     """What a question blocks, by the words that say so; "" when they don't."""
-    match = re.search(r"\bblocking\s+(?:the\s+)?(.*)", text, re.I | re.S)
+    match = _BLOCKS.search(text)
     said = match[1] if match else ""
     first = re.split(r"[,;]", said)[0]
     if re.search(r"\bverdict\b", first, re.I):
@@ -49,7 +55,7 @@ def blocks_of(text: str) -> str:
 
 
 def read_questions(draft: Draft) -> None:
-    """Questions as written: their states come from the appendix."""
+    """Questions as written; the appendix amends their states."""
     for section in draft.sections:
         if section.place != "questions":
             continue
@@ -65,12 +71,18 @@ def read_questions(draft: Draft) -> None:
 
 def _question(draft: Draft, block: Block, match: re.Match[str], default: str) -> None:
     inside = one_line(match[2] or "")
-    blocks = blocks_of(inside) or default
     text = f"({inside}) {match[3].strip()}" if inside else match[3].strip()
-    path = draft.row("open_questions", {"id": match[1], "text": text, "blocks": blocks}, block.first, block)
+    asides = [inside, *(bracket or said for bracket, said in _ASIDE.findall(one_line(plain(match[3]))))]
+    states = [found for aside in asides if (found := _STATE.match(aside))]
+    said = next((blocks for aside in asides if (blocks := blocks_of(aside))), "")
+    values = {"id": match[1], "text": text, "blocks": said or default}
+    if states:
+        values |= {"state": (states[0][2] or states[0][1]).upper(), "resolution": states[0][3] or ""}
+    path = draft.row("open_questions", values, block.first, block)
     block.whole = bool(path)
-    if path and inside and not blocks_of(inside):
-        why = f'"{inside}" names no stage, build or verdict; the heading gives {blocks or "nothing"}.'
+    unclear = [aside for aside in asides if aside and not _STATE.match(aside)]
+    if path and unclear and not said:
+        why = f'"{unclear[0]}" names no stage, build or verdict; the heading gives {default or "nothing"}.'
         draft.doubt(block.first, why, f"{path}.blocks")
 
 
@@ -81,9 +93,14 @@ def _question_table(draft: Draft, block: Block, found: dict[str, int]) -> None:
             block.left.append(row.line)
             continue
         said = values.get("blocks", "")
-        values["blocks"] = blocks_of(f"blocking {said}") if said else ""
-        values["state"] = next((s for s in ("RESOLVED", "FROZEN", "OPEN") if s in values.get("state", "").upper()), "")
-        draft.row("open_questions", values, row.line, block)
+        values["blocks"] = (blocks_of(said) or blocks_of(f"blocking {said}")) if said else ""
+        stated = values.get("state", "")
+        values["state"] = next((s for s in ("RESOLVED", "FROZEN", "OPEN") if s in stated.upper()), "")
+        path = draft.row("open_questions", values, row.line, block)
+        if path and said and not values["blocks"]:
+            draft.doubt(row.line, f'"{said}" names no stage, build or verdict.', f"{path}.blocks")
+        if path and stated and not values["state"]:
+            draft.doubt(row.line, f'"{stated}" is neither OPEN nor RESOLVED nor FROZEN.', f"{path}.state")
     block.whole = len(found) == len(block.header)
 
 
@@ -97,7 +114,11 @@ def read_reviews(draft: Draft) -> None:
             if {"item", "verdict"} <= found.keys():
                 for row in block.rows:
                     values = {name: cell(row.cells, found, name) for name in found}
-                    draft.row("reviews.rows", {**values, "verdict": _word(values["verdict"])}, row.line, block)
+                    verdict = _word(values["verdict"])
+                    path = draft.row("reviews.rows", {**values, "verdict": verdict}, row.line, block)
+                    if path and values["verdict"] and not verdict:
+                        why = f'"{values["verdict"]}" is neither SOUND nor FLAWED.'
+                        draft.doubt(row.line, why, f"{path}.verdict")
                 block.whole = len(found) == len(block.header)
             elif _VERDICT.search(block.plain):
                 _review(draft, block, section.title)
@@ -169,7 +190,10 @@ def read_audit(draft: Draft) -> None:
         if {"item", "answer"} <= found.keys():
             for row in block.rows:
                 values = {name: cell(row.cells, found, name) for name in found}
-                draft.row("self_audit", {**values, "answer": _answer(values["answer"])}, row.line, block)
+                answer = _answer(values["answer"])
+                path = draft.row("self_audit", {**values, "answer": answer}, row.line, block)
+                if path and values["answer"] and not answer:
+                    draft.doubt(row.line, f'"{values["answer"]}" is neither yes nor no.', f"{path}.answer")
             block.whole = len(found) == len(block.header)
         elif block.kind == ITEM:
             text = one_line(block.plain)

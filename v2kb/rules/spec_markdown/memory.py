@@ -33,6 +33,8 @@ _NAMES = re.compile(
 )
 _SIZE = re.compile(rf"^({NUMBER})\s*(KB|KiB|B|bytes?)?\s*(?:each|/\s*slot|per slot)?$", re.I)
 _COUNT = re.compile(rf"^(-?(?:{NUMBER}))\s*(?:each|pages?)?$", re.I)
+_YES = ("true", "yes", "y", "1", "✓", "✅")
+_NO = ("false", "no", "n", "0", "✗", "❌", "")
 _TMA = re.compile(r"\bTMA[ -](?:dst|destination|target)", re.I)
 _SLICE_LEAD = re.compile(
     rf"({NUMBER}|[A-Z][A-Z0-9_]*)\s+per-(?:stage|slot) slices\s*@\s*\+?\s*s\s*[·*×]\s*({NUMBER}|[A-Z][A-Z0-9_]*)\s*:?",
@@ -103,7 +105,8 @@ def _regions(draft: Draft, block: Block, found: dict[str, int]) -> None:
 def _region(draft: Draft, block: Block, row: TableRow, found: dict[str, int], read: dict[str, Any]) -> None:
     contents = cell(row.cells, found, "contents")
     ring = ring_symbol(draft, read["slots"])
-    packs = cell(row.cells, found, "can_pack").lower()
+    packs = cell(row.cells, found, "can_pack")
+    can_pack = _yes_or_no(packs)
     values = {
         "ordinal": _ordinal(draft, read),
         "slots": ring or str(read["slots"]),
@@ -111,7 +114,7 @@ def _region(draft: Draft, block: Block, row: TableRow, found: dict[str, int], re
         "size_bytes": read["size_bytes"],
         "alignment": formula(cell(row.cells, found, "alignment")),
         "page_count": _count(cell(row.cells, found, "page_count")),
-        "can_pack": packs in ("true", "yes", "y", "1", "✓"),
+        "can_pack": bool(can_pack),
         "release_step": _count(cell(row.cells, found, "release_step")),
         "tma_dst": bool(_TMA.search(contents)),
         "owner": cell(row.cells, found, "owner"),
@@ -123,7 +126,16 @@ def _region(draft: Draft, block: Block, row: TableRow, found: dict[str, int], re
     if ring and ring != str(read["slots"]):
         why = f"{read['name']} has {read['slots']} regions, and {ring} is {read['slots']}: its row follows {ring}."
         draft.checked(row.line, why, f"{path}.slots")
+    if can_pack is None:
+        why = f'"{packs}" says neither yes nor no: {read["name"]} is taken not to pack.'
+        draft.doubt(row.line, why, f"{path}.can_pack")
     _slices(draft, path, contents, row.line)
+
+
+def _yes_or_no(text: str) -> bool | None:
+    """What the first word says, nothing being no; None where it says neither."""
+    word = re.split(r"[\s(,;.]", text.lower())[0]
+    return True if word in _YES else False if word in _NO else None
 
 
 def _ordinal(draft: Draft, read: dict[str, Any]) -> str:
