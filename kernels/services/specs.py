@@ -23,6 +23,7 @@ from v2kb.rules.names import SPEC_SERIES
 from v2kb.rules.problem import Problem
 from v2kb.rules.spec_document import empty_spec, normalise
 
+CHOOSE_OP = "Choose its op in the section Overview; add the op first where it isn't there."
 MAX_DRAFT_BYTES = 1024 * 1024
 
 
@@ -118,7 +119,7 @@ def save_revision(actor: Actor, *, spec: Spec, version: int, reason: str = "") -
     """Make an immutable revision of the actor's draft. The same content as the head gives the head again.
 
     Citations without a pinned revision are pinned to the head of their row or document; a section that nobody has
-    imported yet stays unpinned, and the spec can't be handed in until it is there. Raises Refusal
+    imported yet stays unpinned, and a part may name no op yet; neither can be handed in. Raises Refusal
     (spec.unreadable, with every field named) or Conflict (spec.stale_base, spec.draft_moved).
     """
     policies.may_design(actor)
@@ -201,16 +202,17 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
         )
     errors = blocking_now(revision)
     findings = [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors]
-    refuse_problems("spec.findings", findings + _unknown_sections(revision.content))
+    refuse_problems("spec.findings", findings + _unknown_sections(revision.content) + _without_op(revision.content))
     submission = Submission.objects.create(revision=revision, user=actor.user)
     record(actor, "kernels.submit_spec", spec, f"revision {revision.number} handed in for review")
     return submission
 
 
 def pin_citations(content: dict[str, Any]) -> dict[str, Any]:
-    """A copy of `content` with names resolved by what is known now (`v2kb.rules.pinning`)."""
-    document = plain_copy(content)
-    pinning.pin_citations(document, _Known())
+    """A copy of `content` with names resolved by what is known now (`v2kb.rules.pinning`), contracts too."""
+    document, known = plain_copy(content), _Known()
+    pinning.pin_citations(document, known)
+    pinning.pin_contracts(document.get("ops"), known)
     return document
 
 
@@ -220,6 +222,10 @@ class _Known(pinning.Known):
     def lever(self, name: str) -> str:
         lever = resolve_lever(name)
         return lever.slug if lever and not is_slug_of_lever(name, lever) else ""
+
+    def contract(self, op: Any) -> str:
+        found = Op.objects.select_related("head").filter(slug=op).first()
+        return found.head.content_hash if found and found.head else ""
 
     def row(self, code: Any) -> str:
         found = EvidenceRow.objects.select_related("head").filter(code=code).first()
@@ -261,11 +267,19 @@ def _unknown_rows_and_ops(document: dict[str, Any]) -> list[Problem]:
         if _evidence(citation) is None
     ]
     for i, named in enumerate(document["ops"]):
-        if not Op.objects.filter(slug=named["op"]).exists():
+        if (named["op"] or not named["name"]) and not Op.objects.filter(slug=named["op"]).exists():
             problems.append(
                 Problem(f"ops[{i}].op", f"There is no op {named['op'] or '(empty)'}.", "Choose an op of the list.")
             )
     return problems
+
+
+def _without_op(document: dict[str, Any]) -> list[Problem]:
+    return [
+        Problem(f"ops[{i}].op", f"{named['name']} names no op, so no contract says what it computes.", CHOOSE_OP)
+        for i, named in enumerate(document["ops"])
+        if not named["op"]
+    ]
 
 
 def _evidence(citation: dict[str, Any]) -> EvidenceRevision | None:

@@ -20,7 +20,6 @@ from v2kb.core.views import submit
 from v2kb.rules.spec_check import FileCheck, check_file
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
 from v2kb.rules.spec_markdown.writing import write_markdown
-from v2kb.rules.spec_rules import SpecReport
 
 MAX_SHOWN = 300
 EXPORTS = {"md": ("text/markdown; charset=utf-8", write_markdown), "json": ("application/json", spec_json)}
@@ -41,9 +40,10 @@ def spec_import(request: HttpRequest) -> HttpResponse:
     actor = actor_from_request(request)
     may_design(actor)
     form = SpecImportForm(request.POST, request.FILES) if request.method == "POST" else _filled(request)
-    check = None
+    check, ops = None, Op.objects.none()
     if request.method == "POST" and form.is_valid():
-        check = _checked(form.cleaned_data["text"], form.cleaned_data["ops"])
+        ops = form.cleaned_data["ops"].select_related("head")
+        check = _checked(form.cleaned_data["text"], ops)
         if check.reading.unreadable:
             form.add_error("text", check.reading.unreadable)
             check = None
@@ -53,21 +53,23 @@ def spec_import(request: HttpRequest) -> HttpResponse:
                 return redirect("kernels:spec_edit", code=spec.code, section="overview")
         form = _kept(form)
     elif form.initial.get("text"):
-        check = _checked(form.initial["text"], Op.objects.filter(slug__in=form.initial["ops"]))
+        ops = Op.objects.filter(slug__in=form.initial["ops"]).select_related("head")
+        check = _checked(form.initial["text"], ops)
     context = _context(form, check)
     if check is not None:
+        rows = _covered(check.reading.document, ops)["ops"] if ops else []
+        context["without_op"] = [row["name"] for row in rows if not row["op"]]
         context["no_contract"] = not form["ops"].value() and not contracts_of(check.reading.document)
     return render(request, "kernels/spec_import.html", context, status=422 if form.errors else 200)
 
 
 def _checked(text: str, ops: QuerySet[Op]) -> FileCheck:
     """What a file says, and what the rules say of the spec that it would begin over the ticked ops."""
-    ticked = list(ops.select_related("head"))
+    return check_file(text, lambda document: report_of(_covered(document, ops)))
 
-    def report(document: dict[str, Any]) -> SpecReport:
-        return report_of({**document, "ops": covering(document["ops"], ticked)} if ticked else document)
 
-    return check_file(text, report)
+def _covered(document: dict[str, Any], ops: QuerySet[Op]) -> dict[str, Any]:
+    return {**document, "ops": covering(document["ops"], list(ops))} if ops else document
 
 
 def _begin(actor, check: FileCheck, data: dict[str, Any]) -> Spec:

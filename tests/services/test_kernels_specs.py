@@ -256,6 +256,26 @@ def test_an_unknown_op_and_a_long_title_are_refused(spec, row):
     assert {"ops[0].op", "title"} <= {problem["field"] for problem in caught.value.problems}
 
 
+def test_a_part_without_op_is_saved_and_not_handed_in_before_its_op_is_chosen(spec, row):
+    draft = open_draft(f.designer(), spec=spec)
+    (named,) = draft.content["ops"]
+    content = {**f.spec_content(row), "ops": [named, {"name": "W2", "op": ""}]}
+    save_draft(f.designer(), spec=spec, content=content, version=draft.version)
+    revision = save_revision(f.designer(), spec=spec, version=draft.version + 1)
+    line = next(line for line in gate_preview(spec, revision.content).blocking_lines if line.field == "ops[1].op")
+    assert line.message == "Choice C1: W2 names no op, so its scope is not known."
+    with pytest.raises(Refusal) as caught:
+        submit_spec(f.designer(), revision=revision)
+    assert [p["field"] for p in caught.value.problems] == ["ops[1].op"]
+    op = f.op("w2-cpu")
+    draft = open_draft(f.designer(), spec=spec)
+    content = {**draft.content, "ops": [named, {"name": "W2", "op": "w2-cpu", "contract": ""}]}
+    save_draft(f.designer(), spec=spec, content=content, version=draft.version)
+    revision = save_revision(f.designer(), spec=spec, version=draft.version + 1)
+    assert revision.content["ops"][1]["contract"] == op.head.content_hash
+    assert submit_spec(f.designer(), revision=revision)
+
+
 def test_two_users_the_second_revision_is_on_a_stale_base(spec, row):
     dan = f.actor("dan", "designer")
     first = typed(spec, f.spec_content(row))

@@ -12,7 +12,7 @@ from v2kb.cli.exits import CLEAR, TOO_OLD, WARNINGS, CliError
 from v2kb.cli.index import SECTION, Index
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.names import lever_key
-from v2kb.rules.pinning import MIN_PIN, PIN_TO_HEAD, Known, covering, pin_citations
+from v2kb.rules.pinning import MIN_PIN, Known, covering, pin_citations, pin_contracts
 from v2kb.rules.snapshot import Line
 from v2kb.rules.spec_check import beside, report_beside
 from v2kb.rules.spec_rules import SpecReport
@@ -68,11 +68,9 @@ class Facts:
         isn't said to its newest one. Needs a snapshot.
         """
         document = self.covered(document)
-        pin_citations(document, _Known(self.index))
-        unpinned = [row for row in document["ops"] if row["op"] and row.get("contract", "") in PIN_TO_HEAD]
-        for row in unpinned:
-            row["contract"] = (self.line("op", row["op"]) or {}).get("contract", "")
-        self.newest = sorted({row["op"] for row in unpinned if row["contract"]})
+        known = _Known(self.index)
+        pin_citations(document, known)
+        self.newest = sorted(set(pin_contracts(document["ops"], known)))
         return document
 
     def contract(self, slug: str) -> str:
@@ -144,6 +142,9 @@ class _Known(Known):
         slug = self._levers.get(lever_key(name), "")
         is_slug = name == slug or any(lever["slug"] == name and lever["merged_into"] for lever in self.index.levers)
         return "" if is_slug else slug
+
+    def contract(self, op: Any) -> str:
+        return (self.index.line("op", str(op)) or {}).get("contract", "")
 
     def row(self, code: Any) -> str:
         return (self.index.line("row", str(code)) or {}).get("head_hash", "")

@@ -381,6 +381,10 @@ class Choice:
         scopes = []
         for index, op in enumerate(map(mapping, items(self.spec.get("ops")))):
             slug, pinned = text(op.get("op")), text(op.get("contract"))
+            if not slug:
+                name = text(op.get("name")) or f"row {index + 1} of the ops"
+                message = f"{name} names no op, so its scope is not known."
+                raise Unknown(message, f"ops[{index}].op", "Choose its op in the section Overview.")
             if pinned not in contracts:
                 message = f"the contract that the spec pins of its op {slug!r} is not known."
                 raise Unknown(message, f"ops[{index}].contract", "Begin the spec anew from the op's page.")

@@ -1,6 +1,7 @@
 """What a spec names, pinned: an alias becomes its lever, what is cited without a revision gets that of now."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any, Protocol
 
 PIN_TO_HEAD = ("", "HEAD")
@@ -13,6 +14,9 @@ class Known(Protocol):
 
     def lever(self, name: str) -> str:
         """The slug to write for the lever with this name in any spelling; nothing for a slug, also a merged one."""
+
+    def contract(self, op: Any) -> str:
+        """The hash of an op's newest contract."""
 
     def row(self, code: Any) -> str:
         """The hash of a row's head."""
@@ -44,6 +48,16 @@ def pin_citations(document: Any, known: Known) -> None:
                 acknowledged["revision"] = known.row(acknowledged.get("code"))
 
 
+def pin_contracts(rows: Any, known: Known) -> list[str]:
+    """Give the rows of a document's ops whose contract isn't said the newest one, in place; the ops that got one."""
+    pinned = []
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, dict) and row.get("op") and row.get("contract", "") in PIN_TO_HEAD:
+            row["contract"] = known.contract(row["op"])
+            pinned += [row["op"]] * bool(row["contract"])
+    return pinned
+
+
 def _pin(citation: dict[str, Any], known: Known) -> None:
     kind, revision = citation.get("kind"), citation.get("revision")
     start = "" if revision in PIN_TO_HEAD else revision
@@ -55,17 +69,27 @@ def _pin(citation: dict[str, Any], known: Known) -> None:
         citation.update({"anchor": anchor, "revision": pin} if pin else {"revision": start})
 
 
+def _op_named(name: str, slugs: Iterable[str]) -> str:
+    """The one op whose slug has the first word of `name`; "" for none or several."""
+    words = re.findall(r"[a-z0-9]+", name.casefold())[:1]
+    found = [slug for slug in slugs if words and words[0] in slug.casefold().split("-")]
+    return found[0] if len(found) == 1 else ""
+
+
 def covering(rows: Any, pins: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows of a document's ops with the newest contracts, and a row for each op of `pins` that has none.
 
-    `pins` maps ops (slugs) to the hashes of their newest contracts. Rows of sub-ops that name no op belong to the one
-    op where there is only one.
+    `pins` maps ops (slugs) to the hashes of their newest contracts. A row that names no op is of the op that its name
+    begins with (`W13 routed` of `w13-grouped-gemm-b200`), or of the only op where it is the only such row; else it
+    stays without.
     """
     kept = [dict(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+    unbound = [row for row in kept if not row.get("op")]
+    for row in unbound:
+        alone = len(unbound) == len(pins) == 1
+        row["op"] = next(iter(pins)) if alone else _op_named(str(row.get("name", "")), pins)
     for row in kept:
-        if not row.get("op") and len(pins) == 1:
-            (row["op"],) = pins
-        if row.get("op") in pins:
+        if row["op"] in pins:
             row["contract"] = pins[row["op"]]
     kept = [row for row in kept if row.get("op") in pins or row.get("name")]
     named = {row.get("op") for row in kept}
