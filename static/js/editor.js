@@ -13,7 +13,8 @@
   let flying = false;
   let next = ""; // the action that waits for the one in flight, or for a connection
   let leaveTo = ""; // the page that was asked for while something was unsaved
-  let stopped = ""; // "signed-out" or "away": why nothing can be sent
+  let stopped = ""; // "away", "signed out", or who is signed in instead: why nothing can be sent
+  const person = (page) => page.querySelector('meta[name="person"]')?.dataset.name ?? "";
 
   const NOT_TYPED = /^(csrfmiddlewaretoken|version|base|action|choose:.*)$/;
 
@@ -44,13 +45,20 @@
     const body = new URLSearchParams(new FormData(node));
     body.set("action", action);
     autosave(node, "saving", "Saving…");
+    const held = focused();
     if (action !== "autosave") node.inert = true; // its answer brings the fields anew
     let answer = await post(body);
-    if (answer?.status === 403 && (await renewToken())) answer = await post(body);
+    let now = person(document);
+    if (answer?.status === 403) {
+      now = await renewToken();
+      if (now === person(document)) answer = await post(body);
+    }
     const text = answer && answer.type !== "opaqueredirect" ? await answer.text().catch(() => null) : "";
     node.inert = false;
+    if (document.activeElement === document.body) restore(held); // what is inert loses the focus
     flying = false;
-    if (text === null) take(null, "", action, sent);
+    if (text !== null && answer?.status === 403 && now && now !== person(document)) signIn(action, now);
+    else if (text === null) take(null, "", action, sent);
     else take(answer, text, action, sent);
   }
 
@@ -60,17 +68,16 @@
     return fetch(location.pathname, { method: "POST", body, headers, redirect: "manual" }).catch(() => null);
   }
 
-  /** After a new sign-in the page's token is an old one. True when a new one of the same person was fetched. */
+  /** After a new sign-in the page's token is an old one: fetches that of the same person. Says who is signed in now. */
   async function renewToken() {
     const page = await fetch(location.pathname, { redirect: "manual" }).catch(() => null);
-    if (!page?.ok) return false;
-    const fresh = new DOMParser().parseFromString(await page.text(), "text/html");
+    const fresh = new DOMParser().parseFromString((await page?.text().catch(() => "")) ?? "", "text/html");
     const token = fresh.querySelector('meta[name="csrf-token"]')?.content;
-    const user = fresh.querySelector("form[data-editor]")?.dataset.user;
-    if (!token || user !== form().dataset.user || token === csrfToken()) return false;
-    document.querySelector('meta[name="csrf-token"]').content = token;
-    for (const field of document.querySelectorAll('[name="csrfmiddlewaretoken"]')) field.value = token;
-    return true;
+    if (token && person(fresh) === person(document)) {
+      document.querySelector('meta[name="csrf-token"]').content = token;
+      for (const field of document.querySelectorAll('[name="csrfmiddlewaretoken"]')) field.value = token;
+    }
+    return person(fresh);
   }
 
   /** Goes on with what the server answered; null when there was no answer. */
@@ -161,13 +168,15 @@
     retry = setTimeout(() => send(next || "autosave"), RETRY_MS);
   }
 
-  function signIn(action) {
+  /** Nobody is signed in any more, or somebody `other`. */
+  function signIn(action, other = "") {
     leaveTo = "";
     keep(action);
-    autosave(form(), "failed", "Not saved: you are signed out");
-    if (stopped === "signed-out") return;
-    stopped = "signed-out";
-    const box = plainProblem("You are signed out. What you typed is kept on this page. Sign in in another tab, then come back: it is sent then.");
+    const why = other ? `${other} is signed in now` : "you are signed out";
+    autosave(form(), "failed", `Not saved: ${why}`);
+    if (stopped === (other || "signed out")) return;
+    stopped = other || "signed out";
+    const box = plainProblem(`Not saved: ${why}. What you typed is kept on this page. Sign in as ${person(document)} in another tab, then come back: it is sent then.`);
     const link = document.createElement("a");
     Object.assign(link, { href: `${form().dataset.login}?next=/`, target: "_blank", textContent: "Sign in in a new tab", className: "btn btn-sm" });
     const again = document.createElement("button");
@@ -186,12 +195,12 @@
   /** What could not be sent is about to be: take away what was said about it. */
   function back() {
     stopped = "";
-    document.getElementById("signed-out")?.closest("li")?.remove();
-    for (const item of document.querySelectorAll("#messages [data-error-summary]")) item.closest("li").remove();
+    document.querySelector("#messages [data-unsent]")?.remove();
   }
 
   function note(node) {
     const item = document.createElement("li");
+    item.dataset.unsent = "yes";
     item.append(node);
     document.getElementById("messages").replaceChildren(item);
     announce(node.querySelector("p, h2")?.textContent);
@@ -199,8 +208,7 @@
 
   // ---- what the server answered comes into the page ----
   function swap(reply, action = "") {
-    const active = document.activeElement;
-    const held = { id: active?.id, value: active?.value, start: active?.selectionStart, end: active?.selectionEnd };
+    const held = focused();
     const folds = [...document.querySelectorAll("#editor details[open][id], #checks details[id]")].map((fold) => [fold.id, fold.open]);
     for (const id of ["messages", "editor", "checks", "gate", "sections", "picture"]) {
       const fresh = reply.getElementById(id);
@@ -223,8 +231,15 @@
     }
   }
 
+  /** Where the focus is, and the selection in it: a field by its id, a button by what it does. */
+  function focused() {
+    const { id, name, value, selectionStart: start, selectionEnd: end } = document.activeElement ?? {};
+    const place = id ? `#${CSS.escape(id)}` : name === "action" ? `#editor button[name="action"][value="${CSS.escape(value)}"]:not([tabindex="-1"])` : "";
+    return { place, start, end };
+  }
+
   function restore(held) {
-    const field = held.id && document.getElementById(held.id);
+    const field = held.place && document.querySelector(held.place);
     if (!field) return;
     field.focus({ preventScroll: true });
     if (held.start != null && field.setSelectionRange) field.setSelectionRange(held.start, held.end);

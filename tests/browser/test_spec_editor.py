@@ -81,6 +81,39 @@ def test_enter_in_a_field_saves_and_moves_or_pins_nothing(editor) -> None:
     assert after["citations"] == before["citations"]
 
 
+def test_the_focus_stays_where_it_was_when_one_saves_or_checks(editor) -> None:
+    page = editor("overview")
+    title = page.get_by_label("Title", exact=True)
+    title.fill("Entered")
+    title.press("ArrowLeft")
+    selection = title.evaluate("(field) => [field.selectionStart, field.selectionEnd]")
+    with page.expect_response(
+        lambda answer: answer.request.method == "POST" and "action=save" in answer.request.post_data
+    ):
+        title.press("Enter")
+    expect(page.locator("#autosave")).to_have_attribute("data-state", "saved")
+    expect(title).to_be_focused()
+    assert title.evaluate("(field) => [field.selectionStart, field.selectionEnd]") == selection
+    for name in ("Save draft", "Check"):
+        button = page.locator(".toolbar").get_by_role("button", name=name)
+        button.focus()
+        with page.expect_response(lambda answer: answer.request.method == "POST"):
+            page.keyboard.press("Enter")
+        expect(page.locator("#autosave")).to_have_attribute("data-state", "saved")
+        expect(button).to_be_focused()
+
+
+def test_the_focus_stays_after_a_save_that_failed(editor, console) -> None:
+    page = editor("overview")
+    title = page.get_by_label("Title", exact=True)
+    page.route("**/edit/overview/", lambda route: route.fulfill(status=403, body="no"))
+    title.fill("Entered")
+    title.press("Enter")
+    expect(page.locator("#messages")).to_contain_text("The server refused this (403)")
+    expect(page.locator("#spec-form")).not_to_have_attribute("inert", "")
+    expect(title).to_be_focused()
+
+
 def test_a_renamed_symbol_s_uses_are_renamed_by_one_button(editor) -> None:
     page = editor("overview")
     SpecDraft.objects.filter(user=editor.user).update(content=grouped_gemm_spec())

@@ -88,6 +88,15 @@ def saved(page: Page) -> None:
     expect(page.locator("#autosave")).to_have_attribute("data-state", "saved")
 
 
+def enter(tab: Page, site: str, name: str) -> None:
+    """Sign in by the form, which renews the tokens too."""
+    tab.goto(f"{site}/sign-in/")
+    tab.locator("#id_username").fill(name)
+    tab.locator("#id_password").fill(f"pass-{name}-phrase")
+    tab.get_by_role("button", name="Sign in").click()
+    expect(tab.get_by_role("heading", name="Home")).to_be_visible()
+
+
 def test_what_is_typed_during_a_save_is_saved_after_it(page: Page, site, console, designer, gate_of_saving) -> None:
     entered, opened = gate_of_saving
     page.goto(f"{site}/specs/S2/edit/overview/")
@@ -218,11 +227,7 @@ def test_after_the_sign_in_ended_the_text_is_kept_and_sent(page: Page, site: str
     assert draft_of(designer)["smem"]["regions"][0]["name"] != "KEPT"
     with page.context.expect_page() as opened:
         page.get_by_role("link", name="Sign in in a new tab").click()
-    other = opened.value
-    other.locator("#id_username").fill("dora")
-    other.locator("#id_password").fill("pass-dora-phrase")
-    other.get_by_role("button", name="Sign in").click()
-    expect(other.get_by_role("heading", name="Home")).to_be_visible()
+    enter(opened.value, site, "dora")
     page.bring_to_front()
     if page.locator("#signed-out").count():  # a window that is not shown gets no focus
         page.get_by_role("button", name="Send it now").click()
@@ -230,6 +235,37 @@ def test_after_the_sign_in_ended_the_text_is_kept_and_sent(page: Page, site: str
     saved(page)
     assert draft_of(designer)["smem"]["regions"][0]["name"] == "KEPT"
     expect(page.locator("#signed-out")).to_have_count(0)
+
+
+@pytest.mark.parametrize("roles", [f.ALL_DESIGN, ("viewer",)])
+def test_somebody_else_signed_in_meanwhile(page: Page, site: str, console, designer, make_user, roles) -> None:
+    """Their name is said, nothing of the text goes to them, and it is sent when its owner is back."""
+    page.goto(f"{site}/specs/S2/edit/overview/")
+    other = make_user("otto", *roles, must_change_password=False)
+    enter(page.context.new_page(), site, "otto")
+    page.get_by_label("Title", exact=True).fill("Typed by dora")
+    expect(page.locator("#messages")).to_contain_text("otto is signed in now. What you typed is kept on this page.")
+    expect(page.locator("#messages")).to_contain_text("Sign in as dora")
+    assert not SpecDraft.objects.filter(user=other, content__title="Typed by dora").exists()
+    enter(page.context.new_page(), site, "dora")
+    page.bring_to_front()
+    if page.locator("#signed-out").count():  # a window that is not shown gets no focus
+        page.get_by_role("button", name="Send it now").click()
+    saved(page)
+    assert draft_of(designer)["title"] == "Typed by dora"
+    expect(page.locator("#messages li")).to_have_count(0)
+
+
+def test_a_refusal_is_no_longer_said_once_a_save_went_through(page: Page, site: str, console, designer) -> None:
+    page.goto(f"{site}/specs/S2/edit/overview/")
+    page.route("**/edit/overview/", lambda route: route.fulfill(status=403, body="no"))
+    title = page.get_by_label("Title", exact=True)
+    title.fill("Refused")
+    expect(page.locator("#messages")).to_contain_text("The server refused this (403)")
+    page.unroute("**/edit/overview/")
+    title.fill("Taken")
+    saved(page)
+    expect(page.locator("#messages li")).to_have_count(0)
 
 
 def test_without_a_connection_the_text_is_kept_and_sent_later(page: Page, site: str, designer) -> None:
