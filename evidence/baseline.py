@@ -11,6 +11,7 @@ from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import check_revision, read_content
 from v2kb.rules.evidence_change import FieldChange, diff
 from v2kb.rules.names import lever_key, lever_slug
+from v2kb.rules.numbers import two_ways
 from v2kb.rules.problem import Problem
 
 NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"
@@ -54,8 +55,12 @@ class ComparedRow:
 
     @property
     def unreadable_numbers(self) -> list[str]:
-        """Texts that look like numbers and could not be read."""
-        return [number["text"] for number in self.content["numbers"] if not number["readable"]]
+        """Texts that look like numbers and could not be read, with the readings of one that has two."""
+        return [
+            f"{number['text']}{two_ways(number['text'])}"
+            for number in self.content["numbers"]
+            if not number["readable"]
+        ]
 
 
 @dataclass

@@ -2,9 +2,11 @@
 
 import datetime
 import re
+from typing import Any
 
 from references.importers.markdown import plain_text
 from v2kb.rules.experiments import NOTHING
+from v2kb.rules.numbers import parse_numbers
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
@@ -12,6 +14,8 @@ _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?\s*(?:Z|UTC|[+-]\d{2}:?\d{2
 _ISO = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}}){_TIME}", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\.?\s+([A-Za-z]{3,9})\.?,?\s+(\d{4})", re.ASCII)
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})", re.ASCII)
+_PART = re.compile(r"[;()\n]|,\s")
+_BARE = re.compile(r"[0-9][0-9.,'/ ]*", re.ASCII)
 
 
 def is_nothing(cell: str) -> bool:
@@ -55,6 +59,24 @@ def _day(year: int, month: int, day: int) -> str | None:
         return datetime.date(year, month, day).isoformat()
     except ValueError:
         return None
+
+
+def read_figures(cell: str, unit: str, role: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """(the numbers of a cell that should hold some, its texts that are none). A figure that stands alone has `unit`,
+    that of the column; without one it is a text. Where nothing is read at all, the cell is the text.
+    """
+    numbers: list[dict[str, Any]] = []
+    texts = []
+    for part in _PART.split(cell):
+        piece = part.strip(" *_`")
+        whole = f"{piece} {unit}"
+        found = [number | {"text": piece} for number in parse_numbers(whole, role=role) if number["text"] == whole]
+        found = found if unit and found else parse_numbers(piece, role=role)
+        numbers += found
+        texts += [number["text"] for number in found if not number["readable"]]
+        if not found and _BARE.fullmatch(piece):
+            texts.append(piece)
+    return numbers, texts if numbers or texts or not cell else [cell]
 
 
 def read_commit(cell: str) -> str | None:

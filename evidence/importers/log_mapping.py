@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evidence.importers.log_cells import cell_text, is_nothing, read_commit, read_day, word_key
+from evidence.importers.log_cells import cell_text, is_nothing, read_commit, read_day, read_figures, word_key
 from evidence.importers.records import Record
 from evidence.importers.typed_cells import TYPED, read_typed
 from v2kb.rules import experiments
@@ -19,7 +19,7 @@ from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, VERDICTS, WIN, read_content
 from v2kb.rules.evidence import FIELDS as ROW_FIELDS
 from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.numbers import parse_numbers, two_ways, unit_of_heading
 
 ENTRY, ROW, SKIP = KINDS = ("entry", "row", "skip")
 FIELDS = {
@@ -359,14 +359,19 @@ def _row(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
 
 
 def _numbers(cells: _Cells, verdict: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """(numbers in the cells of number and bound, notes about those that stay text)."""
+    """(numbers in the cells of number and bound, notes about what stays text)."""
     numbers, notes = [], []
     for name, role in (("number", "data_point" if verdict == UNTESTED else "verdict"), ("bound", "bound")):
         for column in cells.columns(name):
-            for number in parse_numbers(cell_text(cells.by_column[column]), role=role):
-                numbers.append(number)
-                if not number["readable"]:
-                    notes.append(f"column {column}: {_short(number['text'])} is kept as text, not read as a number")
+            cell = cell_text(cells.by_column[column])
+            if name == "number":
+                found, texts = read_figures(cell, unit_of_heading(column), role)
+            else:
+                found = parse_numbers(cell, role=role)
+                texts = [number["text"] for number in found if not number["readable"]]
+            numbers += found
+            for text in texts:
+                notes.append(f"column {column}: {_short(text)}{two_ways(text)} is kept as text, not read as a number")
     return numbers, notes
 
 

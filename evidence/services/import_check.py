@@ -34,6 +34,7 @@ from v2kb.rules.experiments import FIELDS, entry_hash
 from v2kb.rules.names import lever_key
 
 State = ImportLine.State
+MAX_NOTE = 300
 
 
 def log_of(job: ImportJob) -> str:
@@ -71,8 +72,17 @@ def _line(job: ImportJob, number: int, record: Record, one: ReadLine) -> ImportL
         state=state,
         document={} if one.problems else one.document,
         problems=one.problems,
-        note="; ".join(one.notes)[:300],
+        note=_joined(one.notes),
     )
+
+
+def _joined(notes: Sequence[str]) -> str:
+    """The notes that fit into a line's note, and how many more there are."""
+    for kept in range(len(notes), 0, -1):
+        left = [f"and {len(notes) - kept} more"] if kept < len(notes) else []
+        if len(text := "; ".join([*notes[:kept], *left])) <= MAX_NOTE:
+            return text
+    return "; ".join(notes)[:MAX_NOTE]
 
 
 def _unreadable(line: ImportLine, message: str, fix: str, column: str = "") -> None:
@@ -227,7 +237,7 @@ def _take(line: ImportLine, found: ComparedRow, proposed: str) -> None:
     if found.state == NEW and found.missing:
         labels = (FIELD_LABELS.get(problem.field, problem.field) for problem in found.missing)
         notes.append(f"missing: {', '.join(labels)}")
-    line.note = "; ".join(note for note in notes if note)[:300]
+    line.note = _joined([note for note in notes if note])
     if found.changes:
         line.document = line.document | {"diff": [asdict(change) for change in found.changes]}
 

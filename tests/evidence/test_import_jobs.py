@@ -157,6 +157,38 @@ def test_what_could_be_two_changes_is_none(cleo):
     assert refused.value.code == "evidence.import_unreadable"
 
 
+def test_a_cell_of_numbers_that_is_none_is_said_to_be_text(cleo):
+    cells = ("27", "2/3", "5 furlongs", "1.2.3 us", "8,125%", "n/a")
+    lines = [f'2026-07-01,OOM,Tile {number},x,"{cell}","{cell}"\n' for number, cell in enumerate(cells)]
+    job = start(cleo, "date,result,title,notes,speed,time_us\n" + "".join(lines), "runs.csv")
+    mapping = {
+        "columns": job.mapping["columns"] | {"speed": "number", "time_us": "number"},
+        "words": {"oom": {"as": "row", "verdict": "DEAD", "cause_class": "flat"}},
+    }
+    check(cleo, job, mapping)
+    assert counts(job) == {"new": 6}
+    said = "is kept as text, not read as a number"
+    told = [("'27'", ()), ("'2/3'",) * 2, ("'5 furlongs'",) * 2, ("'1.2.3 us'",) * 2, ("'8,125%' (8.125 or 8125)",) * 2]
+    for line, texts in zip(job.lines.order_by("line"), [*told, ((), ())], strict=True):
+        for column, text in zip(("speed", "time_us"), texts, strict=True):
+            assert (f"column {column}: {text} {said}" in line.note) is bool(text), line.line
+            assert text or f"column {column}" not in line.note
+    assert [line.line for line in job.lines.order_by("line")] == [2, 3, 4, 5, 6, 7]
+
+
+def test_more_notes_than_a_line_holds_are_counted(cleo):
+    names = [f"time {number}" for number in range(12)]
+    job = start(cleo, f"result,title,{','.join(names)}\nOOM,Tile{',5 furlongs' * 12}\n", "runs.csv")
+    mapping = {
+        "columns": {"result": "verdict", "title": "title"} | dict.fromkeys(names, "number"),
+        "words": {"oom": {"as": "row", "verdict": "DEAD", "cause_class": "flat"}},
+    }
+    note = check(cleo, job, mapping).lines.get().note
+    assert len(note) <= 300
+    assert "column time 0: '5 furlongs' is kept as text" in note
+    assert re.search(r"; and \d+ more$", note)
+
+
 def test_a_column_that_names_each_line(cleo):
     text = "id,date,env,result,notes\n1,2026-07-01,B200,kept,a\n2,2026-07-01,B200,kept,b\n"
     bring(cleo, text, "runs.csv")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evidence.importers.entry_matching import pair_lines
-from evidence.importers.log_cells import cell_text, read_commit, read_day, word_key
+from evidence.importers.log_cells import cell_text, read_commit, read_day, read_figures, word_key
 from evidence.importers.log_mapping import FIELDS, read_line, read_mapping, suggest
 from evidence.importers.map_writing import table_line
 from evidence.importers.records import (
@@ -28,6 +28,7 @@ from evidence.importers.records import (
 )
 from evidence.importers.texts import NoText, encoding_of, lines_of
 from v2kb.rules.experiments import read_entry
+from v2kb.rules.numbers import unit_of_heading
 
 plain = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=30)
 cells = plain.map(lambda text: " ".join(text.split()))
@@ -227,6 +228,48 @@ def test_numbers_of_a_row(cell, read, unread):
     assert [(n["low"], n["high"], n["value"]) for n in numbers if n["readable"]] == read
     assert (len([n for n in numbers if not n["readable"]]), len(found.notes)) == (unread, unread)
     assert cell == "n/a" or found.document["content"]["measured_note"] == cell
+
+
+@pytest.mark.parametrize(
+    ("column", "cell", "read", "texts"),
+    [
+        ("Speed", "2/3", [], ["'2/3'"]),
+        ("Speed", "5 furlongs", [], ["'5 furlongs'"]),
+        ("Speed", "27", [], ["'27'"]),
+        ("Speed", "much faster", [], ["'much faster'"]),
+        ("Speed", "1.2.3 us", [], ["'1.2.3 us'"]),
+        ("Speed", "8,125%", [], ["'8,125%' (8.125 or 8125)"]),
+        ("Speed", "3, 4, 5 ms", ["5"], ["'3'", "'4'"]),
+        ("Speed", "27 (3.2× slower)", ["3.2"], ["'27'"]),
+        ("Speed", "+3% (M=16), 136 CTA", ["3"], []),
+        ("Speed", "n/a", [], []),
+        ("result_us", "27", ["27"], []),
+        ("result_us", "**27.5**", ["27.5"], []),
+        ("result_us", "about 27; ≤ 30", ["27", "30"], []),
+        ("result_us", "27 (3.2× slower)", ["27", "3.2"], []),
+        ("result_us", "27 ms", ["27"], []),
+        ("result_us", "2/3", [], ["'2/3'"]),
+        ("result_us", "1,234", [], ["'1,234' (1.234 or 1234)"]),
+        ("result_us", "OOM", [], ["'OOM'"]),
+        ("Δ (%)", "−4", ["-4"], []),
+    ],
+)
+def test_a_cell_of_numbers_is_read_or_said_to_be_text(column, cell, read, texts):
+    header = ["Date", "Result", column, "Notes", "Name"]
+    mapping = MAPPING | {"columns": dict(zip(header, MAPPING["columns"].values(), strict=True))}
+    found = read_line(Record(7, ["2026-07-03", "OOM", cell, "m", "Tile"]), header, mapping)
+    numbers = found.document["content"]["numbers"]
+    assert [number["value"] for number in numbers if number["readable"]] == read
+    assert found.notes == [f"column {column}: {text} is kept as text, not read as a number" for text in texts]
+    assert all(number["text"] in cell for number in numbers)
+
+
+@given(cells, st.sampled_from(["Speed", "result_us"]))
+def test_no_cell_of_numbers_is_silent(cell, column):
+    numbers, texts = read_figures(cell_text(cell), unit_of_heading(column), "verdict")
+    assert numbers or texts or not cell_text(cell)
+    assert all(text in cell for text in [*texts, *(number["text"] for number in numbers)])
+    assert all(number["readable"] or number["text"] in texts for number in numbers)
 
 
 @given(st.lists(plain, min_size=5, max_size=5))

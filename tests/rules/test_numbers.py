@@ -18,6 +18,8 @@ from v2kb.rules.numbers import (
     parse_numbers,
     read_decimal,
     read_number,
+    two_ways,
+    unit_of_heading,
 )
 
 
@@ -63,6 +65,34 @@ def shown(number):
         ("4μs 4us", [("4μs", "4", "", "us"), ("4us", "4", "", "us")]),
         ("1.5x faster", [("1.5x", "1.5", "", "x")]),
         ("t=5us", [("5us", "5", "", "us")]),
+        ("0,125 ms", [("0,125 ms", "0.125", "", "ms")]),
+        ("−0,5%", [("−0,5%", "-0.5", "", "percent")]),
+        ("1,234,567 us", [("1,234,567 us", "1234567", "", "us")]),
+        ("16,384 B", [("16,384 B", "16384", "", "B")]),
+        ("1'234 us", [("1'234 us", "1234", "", "us")]),
+        ("1’234.5 us", [("1’234.5 us", "1234.5", "", "us")]),
+        ("1\u202f234 us", [("1\u202f234 us", "1234", "", "us")]),
+        ("between 3 and 4 ms", [("between 3 and 4 ms", ("3", "4"), "", "ms")]),
+        ("Between 3 ms and 4 ms", [("Between 3 ms and 4 ms", ("3", "4"), "", "ms")]),
+        ("between −7 and −9%", [("between −7 and −9%", ("-9", "-7"), "", "percent")]),
+        ("5% up to 7%", [("5% up to 7%", ("5", "7"), "", "percent")]),
+        ("5% and 3%", [("5%", "5", "", "percent"), ("3%", "3", "", "percent")]),
+        ("52.2 and 14.2 us", [("52.2", "52.2", "", "us"), ("14.2 us", "14.2", "", "us")]),
+        ("M=8 and 4 ms", [("4 ms", "4", "", "ms")]),
+        ("D3 250 us", [("250 us", "250", "", "us")]),
+        ("no more than 5%", [("no more than 5%", "5", "<=", "percent")]),
+        ("isn't less than 5%", [("isn't less than 5%", "5", ">=", "percent")]),
+        ("5% more than 3 us", [("5%", "5", "", "percent"), ("3 us", "3", "", "us")]),
+        ("1.4× over 27 us", [("1.4×", "1.4", "", "x"), ("27 us", "27", "", "us")]),
+        ("about ~8µs", [("~8µs", "8", "~", "us")]),
+        ("within ±5%", [("±5%", "5", "+-", "percent")]),
+        ("5% or more", [("5% or more", "5", ">=", "percent")]),
+        ("1.18x at most", [("1.18x at most", "1.18", "<=", "x")]),
+        ("10us or so", [("10us or so", "10", "~", "us")]),
+        ("5%+", [("5%+", "5", ">=", "percent")]),
+        ("5%+3%", [("5%", "5", "", "percent"), ("+3%", "3", "", "percent")]),
+        ("≲5%, ⩾3%", [("≲5%", "5", "<=", "percent"), ("⩾3%", "3", ">=", "percent")]),
+        ("6 us -> 5 us", [("6 us", "6", "", "us"), ("5 us", "5", "", "us")]),
     ],
 )  # fmt: skip
 def test_values_and_ranges(cell, expected):
@@ -76,7 +106,7 @@ def test_values_and_ranges(cell, expected):
         "136 CTA", "BN=16",
         "STAGES 4→12", "M=1", "M≥16", "n ≥ 3", "17/136 CTA", "split-N 1→4", "256T/1-CTA/SM", "NS=48/56/62/72", "KV=544",
         "task_register.cc:3481-3494", "sm_100", "fp8", "16x128", "2 x 4", "136 × 4", "v4/v6", "R1", "§2.3", "H=7168",
-        "1-GiB", "8ms1", "", "no digits", "%", "±", "..", "1 %globaltimer",
+        "3 x 4 widgets", "2^20", "1 234", "1-GiB", "8ms1", "", "no digits", "%", "±", "..", "1 %globaltimer",
     ],
 )  # fmt: skip
 def test_names_dates_and_counts_are_no_values(cell):
@@ -97,6 +127,31 @@ def test_names_dates_and_counts_are_no_values(cell):
         ("1/2 ms", "1/2 ms"),
         ("~12", "~12"),
         ("1e99 us", "1e99 us"),
+        ("8,125%", "8,125%"),
+        ("−1,234 us", "−1,234 us"),
+        ("1,234..2,345 us", "1,234..2,345 us"),
+        ("1.234,5 us", "1.234,5 us"),
+        ("1 234 us", "1 234 us"),
+        ("12 345 678 B", "12 345 678 B"),
+        ("2^20 B", "2^20 B"),
+        ("2**20 B", "2**20 B"),
+        ("10^-3 s", "10^-3 s"),
+        ("3 × 4 ms", "3 × 4 ms"),
+        ("1 + 4 us", "1 + 4 us"),
+        ("3 and 4 ms", "3 and 4 ms"),
+        ("between 3 ms", "between 3 ms"),
+        ("between 900 us and 1.2 ms", "between 900 us and 1.2 ms"),
+        ("between 3 / 4 ms", "between 3 / 4 ms"),
+        ("- 4%", "- 4%"),
+        ("gain: − 4%", "− 4%"),
+        ("minus 4%", "minus 4%"),
+        ("up to ~7%", "up to ~7%"),
+        ("not about 5%", "not about 5%"),
+        ("over 5%", "over 5%"),
+        ("within 5%", "within 5%"),
+        ("at least 5% or less", "at least 5% or less"),
+        ("∓4%", "4%"),
+        ("³4 us", "4 us"),
         ("9" * 60 + "us", "9" * 60 + "us"),
     ],
 )
@@ -104,6 +159,75 @@ def test_what_cannot_be_told_stays_text_and_is_marked(cell, text):
     (number,) = parse_numbers(cell)
     assert (number["text"], number["readable"], number["value"], number["low"]) == (text, False, None, None)
     assert format_number(number) == text
+
+
+@pytest.mark.parametrize("sign", "-−‐‑‒–—―－﹘﹣⁻₋➖˗")
+def test_a_minus_of_any_kind(sign):
+    assert [shown(number) for number in parse_numbers(f"{sign}4%, ~{sign}0.5 us")] == [
+        (f"{sign}4%", "-4", "", "percent"),
+        (f"~{sign}0.5 us", "-0.5", "~", "us"),
+    ]
+
+
+QUALIFYING = {
+    "<=": "up to|upto|at most|less than|lower than|below|under|as much as|no more than|never exceeding|≤|<|⩽|≲",
+    ">=": "at least|more than|greater than or equal to|higher than|above|exceeds|as low as|not less than|≥|>|≳",
+    "~": "about|around|approx|approx.|approximately|roughly|circa|ca.|nearly|almost|close to|~|≈|～",
+}
+
+
+@given(
+    word=st.sampled_from([(word, mark) for mark, words in QUALIFYING.items() for word in words.split("|")]),
+    before=st.sampled_from(["", "gain ", "(", "6.24 ms, "]),
+    figure=st.sampled_from(["5%", "−5 %", "5.00 us", "0,5 ms", "3..4 ms", "3-4 ms", "1'000 us"]),
+    upper=st.booleans(),
+)
+def test_words_and_signs_qualify(word, before, figure, upper):
+    said, mark = word
+    text = f"{said.capitalize() if upper else said} {figure}"
+    number = parse_numbers(before + text)[-1]
+    assert (number["text"], number["readable"], number["qualifier"]) == (text, True, mark)
+    (plain,) = parse_numbers(figure)
+    assert [number[name] for name in ("value", "low", "high")] == [plain[name] for name in ("value", "low", "high")]
+    (again,) = parse_numbers(format_number(number))
+    assert interval(again) == interval(number)
+    assert again["qualifier"] == mark
+
+
+@given(st.integers(0, 10**12), st.sampled_from(["%", " us", "x", " GB/s", " B"]), st.sampled_from(",' \u00a0\u202f"))
+def test_a_figure_with_parts_is_read_as_it_is_or_not_at_all(figure, unit, by):
+    text = f"{figure:,}".replace(",", by) + unit
+    (number,) = parse_numbers(text)
+    assert number["text"] == text
+    if number["readable"]:
+        assert number["value"] == str(figure)
+    else:
+        assert by == " " or (by == "," and 1000 <= figure < 10**6 and unit != " B")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("8,125%", " (8.125 or 8125)"),
+        ("up to −1,234 us", " (-1.234 or -1234)"),
+        ("3,5%", " (3.5 or 3 and 5)"),
+        ("1 234 us", " (1 and 234 or 1234)"),
+        ("1.2.3 us", ""),
+        ("1,23,456 us", ""),
+    ],
+)
+def test_an_unread_number_names_its_two_readings(text, told):
+    assert two_ways(text) == told
+
+
+@pytest.mark.parametrize(
+    ("heading", "unit"),
+    [("result_us", "us"), ("Time (µs)", "us"), ("us", "us"), ("Δ %", "%"), ("delta(%)", "%"), ("time_s", "s"),
+     ("size [KiB]", "KiB"), ("bw GB/s", "GB/s"), ("speed_x", "x"), ("variant B", ""), ("results", ""), ("max", ""),
+     ("us of v1", ""), ("", "")],
+)  # fmt: skip
+def test_the_unit_of_a_heading(heading, unit):
+    assert unit_of_heading(heading) == unit
 
 
 def test_what_is_better_and_what_it_is_compared_with():
@@ -153,7 +277,7 @@ def test_any_text_gives_parts_of_itself(text):
 
 PIECES = st.sampled_from(
     ["6.24", "1", "-", "−", "..", "µs", "us", "%", "×", "x", " ", "≤", "<", "~", "±", "+", "/", "TB/s", "vs ", "=", "M",
-     "to", "1e5", ",", ".", "(", ")", "D3", "\n", "2026", "B", "killed "]
+     "to", "and", "about ", "between ", "^", "'", "1e5", ",", ".", "(", ")", "D3", "\n", "2026", "B", "killed "]
 )  # fmt: skip
 
 
@@ -238,5 +362,7 @@ def test_a_number_document_is_checked_by_field(change, field):
 
 def test_a_long_line_is_read_in_reasonable_time():
     assert len(parse_numbers("1 us, " * 3000)) == 3000
+    for part in ("1 234 ", "1*", "1'234'", "1,", "about ", "- ", "not up to 3 and "):
+        assert parse_numbers(part * (20_000 // len(part)) + "us") is not None
     assert parse_numbers("1." * 10_000 + "-" * 10_000) is not None
     assert set(DIRECTIONS) == {"", "lower", "higher"}
