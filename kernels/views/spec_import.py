@@ -114,6 +114,7 @@ def _context(form: SpecImportForm, check: FileCheck | None) -> dict[str, Any]:
         ("ops", len(document["ops"])),
         ("regions", check.summary.get("regions")),
         ("bytes", check.summary.get("smem_bytes")),
+        ("pages", check.summary.get("smem_pages")),
         ("semaphores", check.summary.get("semaphores")),
         ("tasks", check.summary.get("tasks")),
         ("choices", len(document["choices"])),
@@ -122,7 +123,7 @@ def _context(form: SpecImportForm, check: FileCheck | None) -> dict[str, Any]:
     )
     return context | {
         "title": document["title"],
-        "counts": counts,
+        "counts": [(label, None if count is None else f"{count:,}") for label, count in counts],
         "looked_at": looked_at[:MAX_SHOWN],
         "placements": placements[:MAX_SHOWN],
         "findings": check.findings[:MAX_SHOWN],

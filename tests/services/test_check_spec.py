@@ -2,9 +2,12 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError
 
@@ -35,6 +38,52 @@ def test_clear(check):
     code, out, _ = check(write_markdown(norm_spec()))
     assert code == 0
     assert out.endswith("0 errors, 0 missing inputs, 0 warnings; 0 parts of the file have no field.\n")
+
+
+def test_totals(check):
+    _, out, _ = check(SPEC)
+    assert "\nspec.md: 69,648 bytes in 5 pages, 5 regions, 9 semaphores, 8 tasks.\n" in out
+    _, out, _ = check("# T\n\n## SMEM\n\n| region | size |\n|---|---|\n| A | WHAT |\n")
+    assert "spec.md: ? bytes in ? pages" in out
+
+
+def run_several(*files) -> int:
+    with pytest.raises(SystemExit) as ended:
+        call_command("check_spec", *map(str, files))
+    return ended.value.code
+
+
+def test_several_files_end_with_the_worst(tmp_path, capsys):
+    clear, broken, gone = tmp_path / "clear.md", tmp_path / "broken.md", tmp_path / "gone.md"
+    clear.write_text(write_markdown(norm_spec()))
+    broken.write_text(SPEC)
+    assert [run_several(clear, clear), run_several(clear, broken), run_several(broken, clear)] == [0, 2, 2]
+    capsys.readouterr()
+    assert run_several(gone, broken, clear) == 3
+    out, err = capsys.readouterr()
+    assert f"{broken}: 69,648 bytes" in out
+    assert f"{clear}: " in out
+    assert str(gone) in err
+    with pytest.raises(SystemExit):
+        call_command("check_spec", str(gone), str(clear), str(broken), "--format", "json")
+    assert [one["file"] for one in json.loads(capsys.readouterr().out)] == [str(clear), str(broken)]
+
+
+def test_it_leaves_nothing_in_the_data_folder(tmp_path):
+    spec, data = tmp_path / "spec.md", tmp_path / "data"
+    spec.write_text(write_markdown(norm_spec()))
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("V2KB_", "DJANGO_"))}
+    ended = subprocess.run(
+        [sys.executable, "manage.py", "check_spec", str(spec)],
+        cwd=settings.BASE_DIR,
+        env={**kept, "V2KB_DATA_DIR": str(data)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "There is no database" in ended.stderr
+    assert not data.exists()
 
 
 def test_warnings_alone(check):

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -38,6 +39,8 @@ def test_a_preview_shows_lines_and_stores_nothing(designer):
     assert "What was read: Ring product" in html
     assert "The total of 69,648 B agrees with the rows." in html
     assert "controller init only" in html or "nobody re-initialises" in html
+    tiles = dict(re.findall(r'stat-label">([^<]+)</span><span class="stat-value">([^<]+)<', html))
+    assert (tiles["bytes"], tiles["pages"], tiles["regions"]) == ("69,648", "5", "5")
     assert "Begin the spec" in html
     assert not Spec.objects.exists()
 

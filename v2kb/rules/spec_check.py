@@ -104,6 +104,12 @@ class FileCheck:
             for p in self.reading.placements
         ]
 
+    def totals_line(self, file: str) -> str:
+        """What the design takes: bytes, pages, regions, semaphores, tasks; a question mark for what has no value."""
+        values = (self.summary[name] for name in ("smem_bytes", "smem_pages", "regions", "semaphores", "tasks"))
+        size, pages, regions, semaphores, tasks = ("?" if value is None else f"{value:,}" for value in values)
+        return f"{file}: {size} bytes in {pages} pages, {regions} regions, {semaphores} semaphores, {tasks} tasks."
+
     def sentence(self) -> str:
         """Counts, for the last line."""
         left = sum(p.state in (TEXT, LEFT) for p in self.reading.placements)

@@ -44,4 +44,5 @@ def _text(terminal: Terminal, file: str, check: FileCheck, *, placements: bool) 
         terminal.line(f"{place}{terminal.style(rule, _COLOURS[finding['severity']])}{said}")
     for line in check.placement_lines(file) if placements else ():
         terminal.line(terminal.style(line, "faint"))
+    terminal.line(check.totals_line(file))
     terminal.line(terminal.style(check.sentence(), "bold"))
