@@ -1,6 +1,6 @@
 """Who may do what to ops, specs, kernels and runs."""
 
-from kernels.models import FindingWaiver, Run, SpecRevision
+from kernels.models import FindingWaiver, Run, SpecRevision, WaiverAnswer
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden
 from v2kb.core.policies import require_role, require_user
@@ -74,10 +74,17 @@ def may_agree_to_waiver(actor: Actor, waiver: FindingWaiver) -> None:
 
 
 def may_withdraw_waiver(actor: Actor, waiver: FindingWaiver) -> None:
-    """Take a waiver back: who asked for it, or any reviewer."""
+    """Take a waiver back: who asked for it; once a reviewer has agreed, any reviewer too."""
     require_user(actor)
-    if waiver.asked_by_id != actor.user.pk:
-        require_role(actor, "reviewer_correctness", "reviewer_performance")
+    if waiver.asked_by_id == actor.user.pk:
+        return
+    require_role(actor, "reviewer_correctness", "reviewer_performance")
+    if not any(answer.kind == WaiverAnswer.Kind.AGREED for answer in waiver.answers.all()):
+        raise Forbidden(
+            "waiver.not_yours",
+            "This waiver was asked for by somebody else, and nobody has agreed to it.",
+            fix="Refuse it instead, with a word why.",
+        )
 
 
 def is_contributor(actor: Actor, revision: SpecRevision) -> bool:

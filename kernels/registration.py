@@ -3,6 +3,7 @@
 from typing import Any
 
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from evidence.hooks import CITATIONS, DESIGNS, OPEN_SPEC_AUTHORS, REOPENS, RESTING, SPEC_COUNTS
 from evidence.models import EvidenceRow
@@ -11,6 +12,7 @@ from kernels.models import Kernel, Position, Run, Spec, SpecRevision
 from kernels.selectors.interests import authors_on_lever, citations_of_row, specs_resting_on
 from kernels.selectors.searches import ops_to_design, spec_counts
 from kernels.selectors.specs import MAY_BUILD, spec_statuses, specs_citing, specs_reopened
+from kernels.selectors.waivers import asked_of
 from kernels.starter import load_starter
 from v2kb.core.models import User
 from v2kb.core.registry import LINKS, STARTERS, TURNS, add_panel
@@ -38,7 +40,7 @@ def register_hooks() -> None:
 
 
 def reviews_waiting(user: User) -> list[dict[str, Any]]:
-    """Revisions in review that this user may judge and has not judged yet."""
+    """Revisions in review that this user may judge and has not judged yet, and waivers that wait for an answer."""
     roles = set(user.groups.values_list("name", flat=True))
     if not roles.intersection(REVIEWERS):
         return []
@@ -48,9 +50,20 @@ def reviews_waiting(user: User) -> list[dict[str, Any]]:
         .exclude(pk__in=Position.objects.filter(user=user).values("revision"))
         .select_related("spec", "submission")
     )
-    if roles.isdisjoint(("reviewer_correctness", "reviewer_performance")):
+    may_answer = not roles.isdisjoint(("reviewer_correctness", "reviewer_performance"))
+    if not may_answer:
         waiting = [revision for revision in waiting if any(c["new_mechanism"] for c in revision.content["choices"])]
-    return [
+    turns = [
+        {
+            "title": f"Answer a waiver on {waiver.spec}",
+            "why": f"{waiver.asked_by.display_name} asks that {waiver.rule} may stand: "
+            f"{Truncator(waiver.reason).chars(160)}",
+            "since": waiver.asked_at,
+            "url": f"{waiver.spec.get_absolute_url()}#findings-h",
+        }
+        for waiver in (asked_of(user) if may_answer else ())
+    ]
+    return turns + [
         {
             "title": f"Review {revision.spec}",
             "why": f"revision {revision.number} was handed in",

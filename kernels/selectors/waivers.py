@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from kernels.models import FindingWaiver, Spec, WaiverAnswer
+from v2kb.core.models import User
 from v2kb.rules.rule_registry import Finding
 from v2kb.rules.waivers import Waiver
 
@@ -42,6 +43,28 @@ def waivers_of(spec: Spec) -> list[HeldWaiver]:
     """All waivers of a spec, oldest first, in two queries."""
     rows = spec.waivers.select_related("asked_by").prefetch_related("answers__user").order_by("id")
     return [HeldWaiver(row, tuple(row.answers.all())) for row in rows]
+
+
+def asked_of(reviewer: User) -> list[FindingWaiver]:
+    """The waivers that this reviewer may answer and nobody has: of findings that the newest revision of their spec has.
+
+    A waiver that was asked for after that revision was made is of one; for an older one its stored findings say so.
+    """
+    waiting = (
+        FindingWaiver.objects.filter(answers=None, spec__archived_at=None, spec__head__isnull=False)
+        .exclude(asked_by=reviewer)
+        .exclude(spec__revisions__author=reviewer)
+        .select_related("spec__head", "asked_by")
+        .defer("spec__head__content")
+    )
+    return [waiver for waiver in waiting if _is_current(waiver)]
+
+
+def _is_current(waiver: FindingWaiver) -> bool:
+    head = waiver.spec.head
+    about = (waiver.rule, waiver.path, waiver.message)
+    stored = head.checks.get("findings", ())
+    return waiver.asked_at >= head.created_at or any((f["rule"], f["path"], f["message"]) == about for f in stored)
 
 
 def agreed_waivers(spec: Spec) -> list[Waiver]:

@@ -55,6 +55,51 @@ def test_the_designer_asks_and_the_reviewer_agrees(client, spec, look):
     assert "Take back" in look(f.designer())
 
 
+def home(client, actor):
+    client.force_login(actor.user)
+    return unescape(client.get("/").content.decode())
+
+
+def test_a_request_is_a_turn_of_who_may_answer_it(client, spec):
+    """Whether the spec was handed in or not; it ends with an answer, and with a revision without the finding."""
+    waits = "Answer a waiver on S1"
+    writer = f.actor("rita", "reviewer_correctness", "designer")
+    f.saved_revision({**spec.head.content, "title": "Rita's"}, spec=spec, who=writer)
+    ask(client, spec)
+    for actor in (f.reviewer(), f.actor("paul", "reviewer_performance")):
+        shown = home(client, actor)
+        assert waits in shown
+        assert "dora asks that R40 may stand: The list counts both runs." in shown
+        assert f"/specs/{spec.code}/#findings-h" in shown
+    for actor in (f.designer(), writer, f.curator(), f.actor("vera", "viewer")):
+        assert waits not in home(client, actor)
+
+    spec.refresh_from_db()
+    f.saved_revision({**spec.head.content, "title": "Listed still"}, spec=spec)
+    assert waits in home(client, f.reviewer())
+    content = spec.head.content
+    content["granularity"][0]["listed"] = content["granularity"][0]["num_tasks"]
+    f.saved_revision(content, spec=spec)
+    assert waits not in home(client, f.reviewer())
+
+
+def test_an_answered_request_is_nobodys_turn(client, spec):
+    ask(client, spec)
+    address = f"/specs/{spec.code}/waivers/{FindingWaiver.objects.get().pk}/"
+    assert post(client, f.reviewer(), address, answer="agreed").status_code == 302
+    assert "Answer a waiver" not in home(client, f.reviewer())
+
+
+def test_only_who_asked_takes_a_request_back_until_a_reviewer_agrees(client, spec, look):
+    ask(client, spec)
+    address = f"/specs/{spec.code}/waivers/{FindingWaiver.objects.get().pk}/"
+    assert "Take back" in look(f.designer())
+    assert "Take back" not in look(f.reviewer())
+    assert post(client, f.reviewer(), address, answer="withdrawn").status_code == 403
+    assert post(client, f.reviewer(), address, answer="agreed").status_code == 302
+    assert "Take back" in look(f.actor("paul", "reviewer_performance"))
+
+
 def test_a_refusal_keeps_what_was_typed(client, spec):
     refused = ask(client, spec, reason="x" * 2001)
     assert refused.status_code == 422
