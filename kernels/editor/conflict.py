@@ -8,7 +8,7 @@ from typing import Any
 from django.http import QueryDict
 
 from kernels.editor.forms import replace_at
-from kernels.editor.places import label_of
+from kernels.editor.places import field_label, label_of
 from v2kb.core.values import whole_number
 from v2kb.rules.three_way import ABSENT, Conflict, merge
 
@@ -55,18 +55,28 @@ def _asked(conflict: Conflict) -> Asked:
     return Asked(
         conflict.path,
         label_of(conflict.path),
-        _spoken(conflict.base),
-        _spoken(conflict.mine),
-        _spoken(conflict.theirs),
+        _side(conflict, conflict.base),
+        _side(conflict, conflict.mine),
+        _side(conflict, conflict.theirs),
         f"{CHOICE}{conflict.path}",
         json.dumps(theirs),
     )
 
 
+def _side(conflict: Conflict, value: Any) -> str:
+    """What one side has; of a row that one tab removed, also the fields that the other edited."""
+    if value is ABSENT:
+        return "(nothing)" if conflict.base is ABSENT else "(removed)"
+    copies = [row for row in (conflict.base, conflict.mine, conflict.theirs) if isinstance(row, dict)]
+    if not isinstance(value, dict) or len(copies) < 2:
+        return _spoken(value)
+    edited = [name for name in value if any(row.get(name) != value[name] for row in copies)]
+    said = [f"{field_label(f'{conflict.path}.{name}')}: {_spoken(value[name])}" for name in edited]
+    return f"{_title(value)} ({'; '.join(said)})"
+
+
 def _spoken(value: Any) -> str:
     """A value as the page shows it."""
-    if value is ABSENT:
-        return "(nothing)"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and all(isinstance(item, str) for item in value):

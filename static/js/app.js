@@ -244,7 +244,9 @@ document.addEventListener("htmx:afterSettle", followLogs);
 // A table or plot that scrolls can be reached and scrolled with the keyboard.
 function markScrollers() {
   for (const box of document.querySelectorAll(".table-wrap, .map, .log, .code-block, .prose pre, .prose table")) {
-    const scrolls = box.scrollWidth > box.clientWidth + 1 || box.scrollHeight > box.clientHeight + 1;
+    const sideways = box.scrollWidth > box.clientWidth + 1;
+    const scrolls = sideways || box.scrollHeight > box.clientHeight + 1;
+    box.toggleAttribute("data-sideways", sideways);
     if (scrolls) box.tabIndex = 0;
     else if (box.tabIndex === 0) box.removeAttribute("tabindex");
   }

@@ -210,7 +210,7 @@
   function swap(reply, action = "") {
     const held = focused();
     const folds = [...document.querySelectorAll("#editor details[open][id], #checks details[id]")].map((fold) => [fold.id, fold.open]);
-    for (const id of ["messages", "editor", "checks", "gate", "sections", "picture"]) {
+    for (const id of ["heading", "messages", "editor", "checks", "gate", "sections", "picture"]) {
       const fresh = reply.getElementById(id);
       const old = document.getElementById(id);
       if (id === "sections" && fresh && !reply.getElementById("gate")) keepGate(old, fresh);

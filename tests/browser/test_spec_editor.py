@@ -114,6 +114,34 @@ def test_the_focus_stays_after_a_save_that_failed(editor, console) -> None:
     expect(title).to_be_focused()
 
 
+def test_the_heading_follows_a_stored_title(editor) -> None:
+    page = editor("overview")
+    page.get_by_label("Title", exact=True).fill("A title of its own")
+    expect(page.locator("h1")).to_have_text("S2 A title of its own")
+
+
+def test_a_finding_beside_a_field_stretches_no_other(editor) -> None:
+    page = editor("overview")
+    wired, frozen = page.get_by_label("Wired already"), page.get_by_label("Frozen gate")
+    before = [field.bounding_box()["height"] for field in (wired, frozen)]
+    page.get_by_label("First bring-up").evaluate(
+        "(field) => field.closest('.field').append(Object.assign(document.createElement('p'), {textContent: 'w '.repeat(400)}))"
+    )
+    assert [field.bounding_box()["height"] for field in (wired, frozen)] == before
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_picture_that_is_wider_than_the_window_says_so(editor, scheme) -> None:
+    page = editor("smem")
+    page.emulate_media(color_scheme=scheme)
+    hint = "(map) => getComputedStyle(map, '::before').content"
+    picture = page.locator("#picture .map").first
+    assert picture.evaluate(hint) == "none"
+    page.set_viewport_size({"width": 400, "height": 800})
+    expect(picture).to_have_attribute("data-sideways", "")
+    assert "Scroll sideways" in picture.evaluate(hint)
+
+
 def test_a_renamed_symbol_s_uses_are_renamed_by_one_button(editor) -> None:
     page = editor("overview")
     SpecDraft.objects.filter(user=editor.user).update(content=grouped_gemm_spec())

@@ -101,6 +101,11 @@ def test_achievable_floor_problems(given, expected):
     assert problems(answer) == expected
 
 
+def test_a_bandwidth_out_of_range_says_the_range():
+    (problem,) = achievable_floor({"bytes": "1 MB", "low_tb_s": "0"})["problems"]
+    assert problem["fix"] == "Write 0.001 to 1,000 TB/s."
+
+
 def test_a_floor_from_the_peak_is_named():
     answer = achievable_floor({"bytes": "1 MB", "high_tb_s": "8"})
     assert problems(answer) == [("peak_bandwidth", "high_tb_s")]

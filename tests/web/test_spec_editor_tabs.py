@@ -1,12 +1,13 @@
 """Two tabs over one draft, without a script: nothing is overwritten unseen; and a sign-in that ended."""
 
 import json
+from urllib.parse import quote
 
 import pytest
 from django.http import QueryDict
 from django.urls import reverse
 
-from kernels.editor.conflict import apply_choices
+from kernels.editor.conflict import apply_choices, merge_tabs
 from kernels.editor.screen import Page
 from kernels.models import SpecDraft
 from tests import factories as f
@@ -84,6 +85,22 @@ def test_a_field_that_both_changed_is_asked_with_all_three_values(tab, chosen, t
     answered = tab("overview")
     answered.save(**{"title": "By the first tab", "choose:title": chosen})
     assert draft().content["title"] == title
+
+
+@pytest.mark.parametrize("remover", ["mine", "theirs"])
+def test_a_row_that_one_removed_and_the_other_edited_is_asked_with_its_edited_fields(remover):
+    base = {"smem": {"regions": [{"ordinal": "1", "name": "W", "size_bytes": "16384", "can_pack": False}]}}
+    gone = {"smem": {"regions": []}}
+    edited = {"smem": {"regions": [{"ordinal": "1", "name": "W", "size_bytes": "8192", "can_pack": True}]}}
+    mine, theirs = (gone, edited) if remover == "mine" else (edited, gone)
+    posted = QueryDict(mutable=True)
+    posted.update({"document": json.dumps(mine), "base": f"document={quote(json.dumps(base))}"})
+    merged = merge_tabs(lambda form: json.loads(form["document"]), posted, f"document={quote(json.dumps(theirs))}")
+    (asked,) = merged.asked
+    kept = asked.theirs if remover == "mine" else asked.mine
+    assert asked.base == "1 W 16384 (size (B): 16384; can pack: no)"
+    assert kept == "1 W 8192 (size (B): 8192; can pack: yes)"
+    assert (asked.mine if remover == "mine" else asked.theirs) == "(removed)"
 
 
 def test_a_choice_of_two_tabs_is_merged_too(tab):

@@ -16,6 +16,7 @@ REVERSED, PEAK = "reversed", "peak_bandwidth"
 BANDWIDTH_LOW_TB_S, BANDWIDTH_HIGH_TB_S = "2.0", "3.4"
 BANDWIDTH_SOURCE = "ffn_item1_spec section 0; m1-decode-evidence section 4 (achievable, never the theoretical peak)"
 PEAK_TB_S = Decimal(8)
+MIN_TB_S, MAX_TB_S = Decimal("0.001"), Decimal(1000)
 BYTES_OF = {"B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 TMEM_ROW = {
     "name": shape.text(100),
@@ -101,8 +102,9 @@ def _bandwidth(entry: Entry, field: str, text: str) -> Decimal | None:
     number = read_decimal(text)
     if number is None:
         entry.add(UNREADABLE, field, f'"{text[:40]}" is not a number.', "Write TB/s, such as 2.5.")
-    elif not Decimal("0.001") <= number <= 1000:
-        entry.add(TOO_SMALL if number < 1 else TOO_LARGE, field, f"{text} TB/s is out of range.", "Write TB/s.")
+    elif not MIN_TB_S <= number <= MAX_TB_S:
+        message = f"{text} TB/s is out of range."
+        entry.add(TOO_SMALL if number < 1 else TOO_LARGE, field, message, f"Write {MIN_TB_S} to {MAX_TB_S:,} TB/s.")
     else:
         if number >= PEAK_TB_S:
             message = f"{text} TB/s is the theoretical peak or more; a floor from it is refused (R69)."
