@@ -1,5 +1,7 @@
 """REST of the experiment history."""
 
+import datetime
+
 from django.db.models import QuerySet
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import mixins, serializers, status, viewsets
@@ -59,8 +61,8 @@ _FILTERS = [
     OpenApiParameter("verdict", str, many=True, enum=VERDICTS),
     OpenApiParameter("lever", str, description="A lever's name in any spelling."),
     OpenApiParameter("env", str, description="The environment, as it is written."),
-    OpenApiParameter("since", str, description="First day."),
-    OpenApiParameter("until", str, description="Last day."),
+    OpenApiParameter("since", datetime.date, description="First day."),
+    OpenApiParameter("until", datetime.date, description="Last day."),
     OpenApiParameter("link", str, description="row:D3, kernel:its-name or run:its-id."),
     OpenApiParameter("current", str, enum=["1"], description="Leave out corrected lines."),
 ]

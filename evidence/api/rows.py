@@ -12,7 +12,7 @@ from evidence import presenters, selectors
 from evidence.api.levers import Reason
 from evidence.curation import verdicts_over_time
 from evidence.lineage import lineage_of
-from evidence.models import EvidenceRevision, EvidenceRow, Flag, RowBounds, RunReceipt, Supersession
+from evidence.models import EvidenceRevision, EvidenceRow, Flag, RowBounds, RunReceipt, Supersession, Verdict
 from evidence.search import FACETS, Query, hits_of, search_rows
 from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
 from evidence.services.merging import propose_merge
@@ -203,10 +203,14 @@ class Newer(Input):
     reason = Text(max_length=4000)
 
 
+_CLOSED = {"verdict": Verdict.values}
 _FILTERS = [
     OpenApiParameter("q", str, description="Codes, identifiers, words; every word must stand in the row."),
     OpenApiParameter("archived", str, enum=["1"]),
-    *(OpenApiParameter(name, str, many=True, description="Several values are alternatives.") for name in FACETS),
+    *(
+        OpenApiParameter(name, str, many=True, enum=_CLOSED.get(name), description="Several values are alternatives.")
+        for name in FACETS
+    ),
 ]
 
 

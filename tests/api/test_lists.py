@@ -114,6 +114,57 @@ def test_filters(subtests, world, viewer):
             assert [item[key] for item in viewer.get(f"/{name}/?{query}")["results"]] == expected()
 
 
+WRONG = [
+    ("evidence", "m=banana", "m"),
+    ("evidence", "verdict=FOO", "verdict"),
+    ("evidence", "verdict=DEAD&verdict=FOO", "verdict"),
+    ("evidence", "archived=yes", "archived"),
+    ("experiments", "since=banana", "since"),
+    ("experiments", "until=2026-13-01", "until"),
+    ("experiments", "verdict=FOO", "verdict"),
+    ("experiments", "current=maybe", "current"),
+    ("levers", "archived=2", "archived"),
+    ("proposals", "kind=foo", "kind"),
+    ("proposals", "state=foo", "state"),
+    ("terms", "kind=foo", "kind"),
+    ("ops", "stopped=perhaps", "stopped"),
+    ("runs", "state=lost", "state"),
+    ("tokens", "user=other", "user"),
+]
+
+
+def test_a_filter_that_can_not_be_read_is_refused_with_what_is_allowed(subtests, world, viewer):
+    for name, query, field in WRONG:
+        with subtests.test(f"{name} {query}"):
+            answer = viewer.send("GET", f"/{name}/?{query}")
+            assert answer.status_code == 400
+            (problem,) = answer.json()["problems"]
+            assert (answer.json()["code"], problem["field"]) == ("api.invalid", field)
+    kinds = viewer.send("GET", "/proposals/?kind=foo&foo=bar").json()["problems"]
+    assert {problem["field"]: problem["code"] for problem in kinds} == {
+        "kind": "api.invalid_parameter", "foo": "api.unknown_parameter",
+    }  # fmt: skip
+    said = {problem["field"]: problem["message"] for problem in kinds}
+    assert "merge, new, revert" in said["kind"]
+    assert "This address takes kind, page, page_size, row, state." in said["foo"]
+    assert viewer.get("/proposals/?kind=&state=") == viewer.get("/proposals/"), "an empty value is none"
+
+
+def test_every_address_that_is_read_refuses_what_it_does_not_take(subtests, world, viewer):
+    """All of them, so that no list added later ignores a filter in silence."""
+    for key in TABLE:
+        if key.startswith("GET") and TABLE[key].user == ANYONE:
+            path = request_of(key, world)[1]
+            with subtests.test(key):
+                sign = "&" if "?" in path else "?"
+                answer = viewer.send("GET", f"{path}{sign}banana=1&banana=2")
+                assert (answer.status_code, answer.json()["field"]) == (400, "banana")
+    for name in (*LISTS, "experiments", "tokens"):
+        for wrong in ("page_size=abc", "page_size=0", "page=abc", "page=-1"):
+            with subtests.test(f"{name} {wrong}"):
+                assert viewer.send("GET", f"/{name}/?{wrong}").status_code == 400
+
+
 def test_queues_tell_what_waits(world, viewer):
     queues = {queue["queue"]: queue for queue in viewer.get("/queues/")}
     assert set(queues) == {"cpu", "gpu.sm_90", "gpu.sm_100"}

@@ -12,8 +12,6 @@ from django.utils import timezone
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.routers import SimpleRouter
-from rest_framework.viewsets import ViewSetMixin
 
 from v2kb.core.errors import Conflict, Refusal
 from v2kb.core.models import SentWrite, User
@@ -31,14 +29,6 @@ class KeyedWrites:
         super().initial(request, *args, **kwargs)
         if request.method == "POST" and HEADER in request.headers:
             self.post = partial(done_once, self.post)
-
-
-class Router(SimpleRouter):
-    """Registers view sets so that every POST takes the key."""
-
-    def register(self, prefix: str, viewset: type[ViewSetMixin], basename: str) -> None:
-        named = {"__doc__": viewset.__doc__, "__module__": viewset.__module__}
-        super().register(prefix, type(viewset.__name__, (KeyedWrites, viewset), named), basename)
 
 
 def done_once(write: Callable[..., Response], request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -6,6 +6,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from v2kb.api.parameters import DeclaredParameters
 from v2kb.core.actor import actor_from_request
 
 
@@ -19,7 +20,7 @@ class Me(serializers.Serializer):
     by_token = serializers.BooleanField(help_text="Whether this request came with a token.")
 
 
-class MeView(APIView):
+class MeView(DeclaredParameters, APIView):
     """The user that this request acts for."""
 
     @extend_schema(responses=Me, operation_id="me")

@@ -10,6 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from v2kb.api.parameters import DeclaredParameters
 from v2kb.api.services import issue_token, revoke_token
 from v2kb.api.throttles import TokenThrottle
 from v2kb.core.actor import Actor, actor_from_request
@@ -42,7 +43,7 @@ class NewToken(serializers.Serializer):
     expires = serializers.DateTimeField()
 
 
-class TokenView(GenericAPIView):
+class TokenView(DeclaredParameters, GenericAPIView):
     """Make a token with name and password; list one's own."""
 
     serializer_class = Token

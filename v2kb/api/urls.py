@@ -7,7 +7,7 @@ import evidence.api
 import kernels.api
 import references.api
 from v2kb.api import docs, errors, me, tokens
-from v2kb.api.keyed import Router
+from v2kb.api.routers import Router
 
 router = Router()
 for api in (references.api, evidence.api, kernels.api):
