@@ -125,7 +125,7 @@ def test_a_finding_beside_a_field_stretches_no_other(editor) -> None:
     wired, frozen = page.get_by_label("Wired already"), page.get_by_label("Frozen gate")
     before = [field.bounding_box()["height"] for field in (wired, frozen)]
     page.get_by_label("First bring-up").evaluate(
-        "(field) => field.closest('.field').append(Object.assign(document.createElement('p'), {textContent: 'w '.repeat(400)}))"
+        "(field) => field.closest('.field').append('a long finding '.repeat(60))"
     )
     assert [field.bounding_box()["height"] for field in (wired, frozen)] == before
 
