@@ -8,7 +8,7 @@ from evidence.importers.log_mapping import ENTRY, ROW
 from evidence.models import ExperimentEntry, ImportedLine, ImportJob, ImportLine
 from evidence.services.baseline import BaselineRow, import_baseline, lock_for_import
 from evidence.services.experiments import import_entries
-from evidence.services.import_check import baseline_row, find_twins, log_of
+from evidence.services.import_check import baseline_row, find_twins, log_of, rows_of_lines, sure_code
 from evidence.services.revisions import next_code
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -93,9 +93,8 @@ def _remember_entries(job: ImportJob, lines: list[ImportLine], known: dict[int, 
 
 def _apply_rows(actor: Actor, job: ImportJob, lines: list[ImportLine]) -> None:
     log = log_of(job)
-    keys = [line.key for line in lines]
-    codes = dict(ImportedLine.objects.filter(log=log, key__in=keys, row__isnull=False).values_list("key", "row__code"))
-    named = [line.document["code"] or codes.get(line.key, "") for line in lines]
+    known = rows_of_lines(job, lines)
+    named = [line.document["code"] or sure_code(line, known.get(line.key, {}), log) for line in lines]
     lock_for_import([code for code in named if code])
     # A line of which an equal row came in since the dry run, by another import or by hand, is not written again.
     fresh = [line for line, code in zip(lines, named, strict=True) if not code]

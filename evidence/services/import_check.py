@@ -1,6 +1,6 @@
 """The dry run of an import: what each line of the file says, and what taking it over would do. Writes no evidence."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -170,11 +170,36 @@ def _newest(pk: int) -> int:
     return pk
 
 
+def rows_of_lines(job: ImportJob, lines: Sequence[ImportLine]) -> dict[str, dict[str, str]]:
+    """Key of a line -> the rows that it may be about: {code: name of the file from which the row came}.
+
+    A line of this log is about one row. A line of a file under another name is found by title, date and environment,
+    unless a column of ids names the lines: the ids of two files have nothing to do with each other.
+    """
+    own = log_of(job)
+    known = ImportedLine.objects.filter(key__in=[line.key for line in lines], row__isnull=False)
+    if "key" in job.mapping["columns"].values():
+        known = known.filter(log=own)
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    mine: dict[str, dict[str, str]] = {}
+    for key, code, log in known.order_by("pk").values_list("key", "row__code", "log"):
+        found[key].setdefault(code, log)
+        if log == own:
+            mine[key] = {code: own}
+    return found | mine
+
+
+def sure_code(line: ImportLine, rows: dict[str, str], own: str) -> str:
+    """The code of the row that a line is surely about, or empty; an undated line of another file is not sure."""
+    if len(rows) != 1:
+        return ""
+    ((code, log),) = rows.items()
+    return code if log == own or line.document["content"]["measured_on"] else ""
+
+
 def _check_rows(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> None:
-    keys = [line.key for line, _ in lines]
-    known = dict(
-        ImportedLine.objects.filter(log=log_of(job), key__in=keys, row__isnull=False).values_list("key", "row__code")
-    )
+    keys, own = [line.key for line, _ in lines], log_of(job)
+    known = rows_of_lines(job, [line for line, _ in lines])
     earlier = dict(job.lines.filter(key__in=keys, kind=ROW).values_list("key", "line"))
     wanted = []
     for line, _ in lines:
@@ -184,8 +209,18 @@ def _check_rows(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> Non
             )
             continue
         earlier[line.key] = line.line
+        rows = known.get(line.key, {})
+        if len(rows) > 1:
+            message = (
+                f"It may be a change of {', '.join(rows)}, or a new row: title, date and environment are the same."
+            )
+            _unreadable(line, message, "Map a column with the code of the row.")
+            continue
+        told = [f"looks like {code}, imported from {log}: same title" for code, log in rows.items() if log != own]
+        line.note = "; ".join(note for note in (line.note, *told) if note)[:300]
         wanted.append(line)
-    compared = compare_rows([baseline_row(job, line, known.get(line.key, "")) for line in wanted])
+    codes = [sure_code(line, known.get(line.key, {}), own) for line in wanted]
+    compared = compare_rows([baseline_row(job, line, code) for line, code in zip(wanted, codes, strict=True)])
     proposed = already_proposed(job.author, compared)
     for line, found in zip(wanted, compared, strict=True):
         _take(line, found, proposed.get(found.row.code, ""))

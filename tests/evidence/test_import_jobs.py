@@ -593,6 +593,38 @@ def test_two_imports_of_the_same_rows_make_no_twins(cleo):
     assert ImportedLine.objects.filter(log="third.md").count() == 2
 
 
+def test_a_changed_cell_in_a_file_of_another_name_is_a_change_and_no_twin(cleo):
+    first = bring(cleo, ROWS, "one.md", ROWS_MAPPING)
+    assert counts(first) == {"new": 2}
+    job = check(cleo, start(cleo, ROWS.replace("fit either", "fit at all"), "other.md"), ROWS_MAPPING)
+    assert counts(job) == {"unchanged": 1, "changed": 1}
+    line = job.lines.get(state="changed")
+    assert (line.target, line.note) == ("D2", "looks like D2, imported from one.md: same title")
+    apply(cleo, job)
+    assert EvidenceRow.objects.count() == 2
+    assert Proposal.objects.get(state="open").content["mechanism"] == "does not fit at all"
+
+
+def test_lines_of_another_file_that_are_not_surely_a_stored_row(cleo):
+    """Undated ones are new with a warning; one that may be either of two rows is not guessed; ids say nothing."""
+    undated = ROWS.replace("2026-07-03", "").replace("2026-07-04", "")
+    bring(cleo, undated, "one.md", ROWS_MAPPING)
+    changed_file = undated.replace("does not fit", "is too large")
+    job = check(cleo, start(cleo, changed_file, "other.md"), ROWS_MAPPING)
+    assert counts(job) == {"new": 2}
+    assert "looks like D1, imported from one.md: same title" in job.lines.get(line=3).note
+    apply(cleo, job)
+    third = check(cleo, start(cleo, undated.replace("does not fit", "spills"), "third.md"), ROWS_MAPPING)
+    assert counts(third) == {"unreadable": 2}
+    assert "It may be a change of D1, D3, or a new row" in third.lines.get(line=3).problems[0]["message"]
+    with_ids = ROWS.replace("| Date", "| Id | Date").replace("|---|", "|---|---|", 1).replace("| 2026", "| 7 | 2026", 1)
+    with_ids = with_ids.replace("| 2026-07-04", "| 8 | 2026-07-04").replace("Hug", "Tall hug")
+    by_id = {**ROWS_MAPPING, "columns": {**ROWS_MAPPING["columns"], "Id": "key"}}
+    bring(cleo, with_ids, "four.md", by_id)
+    other = check(cleo, start(cleo, with_ids.replace("tile", "trip"), "five.md"), by_id)
+    assert counts(other) == {"new": 2}
+
+
 @pytest.mark.parametrize("odd", ["a \\ud800 b", "\\u0000"])
 def test_characters_that_are_no_text_are_unreadable_and_no_page_fails(cara, cleo, odd):
     line = {"date": "2026-07-03", "env": "B200", "verdict": "win", "why": "fits"}
