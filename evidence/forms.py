@@ -14,6 +14,7 @@ from evidence.lines import (
     source_lines,
 )
 from evidence.models import Lever, RowBounds, Supersession, Verdict
+from evidence.services.revisions import checked_fields
 from evidence.services.watching import MAX_BOUND
 from evidence.vocabulary import cause_choices, known_words
 from references.models import UpstreamSnapshot
@@ -134,7 +135,9 @@ class ContentForm(forms.Form):
         return [self[f"scope_{name}"] for name in DIMENSIONS]
 
     def clean(self) -> dict[str, Any]:
-        """Read the lines of numbers, approaches and sources; errors name the line."""
+        """Read the lines of numbers, approaches and sources; errors name the line. Where something can't be read, what
+        the services would say of the other fields is said at once.
+        """
         data = super().clean()
         role = "bound" if data.get("verdict") == UNTESTED else "verdict"
         readers = {
@@ -148,13 +151,26 @@ class ContentForm(forms.Form):
                 self.add_error(name, forms.ValidationError(f"{problem.message} {problem.fix}", code="evidence.line"))
             if not problems:
                 data[name] = value
+        if self.errors:
+            self._add_refusals_of_the_rest()
         return data
 
+    def _add_refusals_of_the_rest(self) -> None:
+        faulty = set(self.errors)
+        try:
+            checked_fields(self.content(), base=self.known or None)
+        except Refusal as refusal:
+            rest = [problem for problem in refusal.problems if form_place(problem["field"] or "")[0] not in faulty]
+            for problem in rest:
+                add_content_problem(self, problem)
+
     def content(self) -> dict[str, Any]:
-        """The content of a valid form, for the services."""
+        """The content for the services; fields with errors are empty."""
         data = self.cleaned_data
+        empty = {"numbers": [], "approaches": [], "sources": [], "structural": False}
         names = [name for name in FIELDS if name != "scope"]
-        return {name: data[name] for name in names} | {"scope": {name: data[f"scope_{name}"] for name in DIMENSIONS}}
+        content = {name: data.get(name, empty.get(name, "")) for name in names}
+        return content | {"scope": {name: data.get(f"scope_{name}", "") for name in DIMENSIONS}}
 
 
 def initial_of(content: dict[str, Any]) -> dict[str, Any]:
@@ -174,19 +190,25 @@ def initial_of(content: dict[str, Any]) -> dict[str, Any]:
 def add_content_refusal(form: ContentForm, refusal: Refusal) -> None:
     """Put a refusal of the content into the form: `scope.m` at M, `numbers[2].unit` at the numbers."""
     for problem in refusal.problems or [refusal.as_document()]:
-        path = problem.get("field") or ""
-        place = ""
-        if found := _FIELD_OF_PATH.match(path):
-            name = f"scope_{found.group(1)}"
-        else:
-            name, bracket, rest = path.partition("[")
-            if bracket:
-                index, _, inner = rest.partition("]")
-                place = f"Entry {int(index) + 1}{f', {inner[1:]}' if inner else ''}: "
-        if name == "scope":
-            name = "scope_op_class"
-        text = place + problem["message"] + (f" {problem['fix']}" if problem.get("fix") else "")
-        form.add_error(name if name in form.fields else None, forms.ValidationError(text, code=problem["code"]))
+        add_content_problem(form, problem)
+
+
+def add_content_problem(form: ContentForm, problem: dict[str, Any]) -> None:
+    """Put one problem of the content at its field."""
+    name, place = form_place(problem.get("field") or "")
+    text = place + problem["message"] + (f" {problem['fix']}" if problem.get("fix") else "")
+    form.add_error(name if name in form.fields else None, forms.ValidationError(text, code=problem["code"]))
+
+
+def form_place(path: str) -> tuple[str, str]:
+    """(field of the form, words for the place in it) of a path in the content."""
+    if found := _FIELD_OF_PATH.match(path):
+        return f"scope_{found.group(1)}", ""
+    name, bracket, rest = path.partition("[")
+    if not bracket:
+        return "scope_op_class" if name == "scope" else name, ""
+    index, _, inner = rest.partition("]")
+    return name, f"Entry {int(index) + 1}{f', {inner[1:]}' if inner else ''}: "
 
 
 class ReasonForm(forms.Form):

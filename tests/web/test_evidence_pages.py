@@ -321,6 +321,26 @@ def test_errors_stand_at_their_field_and_keep_the_text(loaded, designer, changes
     assert not Proposal.objects.exists()
 
 
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"numbers": "6 parsecs | n 0", "scope_m": "many"}, {"numbers", "scope_m"}),
+        ({"reason": "", "scope_m": "many", "measured_on": "yesterday"}, {"reason", "scope_m", "measured_on"}),
+        (
+            {"verdict": "WIN", "numbers": "6 us | n 0", "scope_m": "many", "sources": ""},
+            {"numbers", "scope_m", "sources"},
+        ),
+        ({"verdict": "MAYBE", "scope_m": "many"}, {"verdict", "scope_m"}),
+        ({"lever": "nothing", "title": ""}, {"lever", "title"}),
+    ],
+)
+def test_every_faulty_field_is_named_at_once_and_no_other(loaded, designer, changes, fields):
+    response = designer.post("/evidence/rows/U1/propose/", form_data("U1", **changes))
+    errors = response.context["form"].errors
+    assert (response.status_code, set(errors)) == (422, fields)
+    assert all(len(set(said)) == len(said) for said in errors.values()), errors
+
+
 def test_a_row_that_moved_on_gives_three_versions_and_a_merged_form(loaded, designer, curator, make_actor):
     mine = form_data("U1", bound="mine", mechanism="my mechanism")
     head = row("U1").head
