@@ -227,6 +227,15 @@ def test_boxes_of_a_layer_graph_do_not_overlap_and_arrows_end_at_them():
     assert drawn["rows"][0]["producers"] == ["x", "y", "z"]
 
 
+def test_a_part_without_op_is_said_to_stand_nowhere():
+    contracts = {"w13": {"title": "W13", "producers": ["top-k"], "consumers": ["SiLU"]}}
+    ops = [{"op": "w13", "name": "W13 routed"}, {"op": "", "name": "W2"}]
+    drawn = layer_map(layer_graph({"ops": ops}, contracts))
+    assert "What feeds W2 is not known: no op is named there." in drawn["description"]
+    assert drawn["rows"][1]["producers"] == drawn["rows"][1]["consumers"] == []
+    assert "not known" not in layer_map(layer_graph({"ops": ops[:1]}, contracts))["description"]
+
+
 @pytest.mark.parametrize("document", [{}, grouped_gemm_spec(), norm_spec()], ids=["empty", "pipeline", "norm"])
 def test_every_picture_renders_for_every_document(document):
     page = Template(

@@ -112,6 +112,8 @@ def _describe(picture: Picture) -> str:
     if picture["loose"]:
         names = ", ".join(item["task"] for item in picture["loose"][:6])
         text += f" No op of the spec is named by {names}."
+    if unbound := [node["name"] for node in ops if not node["op"]]:
+        text += f" What feeds {', '.join(unbound)} is not known: no op is named there."
     if not picture["edges"]:
         text += " No producer or consumer is written in the contracts."
     return text
