@@ -59,6 +59,7 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("∼～≃≅", "~")
     | dict.fromkeys("⩽≦≲", "≤")
     | dict.fromkeys("⩾≧≳", "≥")
+    | dict.fromkeys("⁄∕／÷", "/")
     | dict(zip("µμ×✕＜＞％’\ufe0f", "uuxx<>%' ", strict=True))
 )
 SPELLINGS = {"%": "percent", "kB": "KB", "TFLOP/s": "TFLOPS"}
@@ -89,9 +90,11 @@ _WORDS = re.compile(
     r"as (?:little|low) as)|"
     r"(?P<about>about|around|approx\.?|approximately|roughly|circa|ca\.|nearly|almost|close to|more or less)|"
     r"(?P<between>between)|(?P<unclear>over|within|minus|negative))|"
-    r"(?P<dash>(?<![\s\S])-|(?<=[\n(\[:=,;~<>≤≥≈])-|(?<=[\n(\[:=,;~<>≤≥≈]\s)-))\s{1,2}$",
+    r"(?P<dash>(?<![\s\S])-|(?<=[\n(\[:=,;~<>≤≥≈])-|(?<=[\n(\[:=,;~<>≤≥≈]\s)-))\s{1,2}(?:an?\s)?[*_`]{0,3}$",
     re.IGNORECASE,
 )
+# A sign apart from its figure: `−**4%**`, `&minus;4%`.
+_SIGN_APART = re.compile(r"(?:[-<>~≤≥≈±][*`]{1,3}|&(?!nbsp;)#?\w{1,10};[*`]{0,3})$")
 _WORDS_AFTER = re.compile(
     r"\s(?:(?P<most>or less|at most)|(?P<least>or more|at least)|(?P<about>or so))\b(?!\s?(?:[0-9.~≤≥±<>+-]|than))"
     r"|(?P<plus>\+)(?!\s?[0-9.(]|\w)",
@@ -197,6 +200,8 @@ def _qualified(found: re.Match[str]) -> tuple[int, str | None]:
     begin = words.start()
     if _COMPARING_WORD.search(words[0]) and _MEASURED_BEFORE.search(plain, max(0, begin - 12), begin):
         return start, own
+    if outer := _WORDS.search(plain, max(0, begin - 40), begin):
+        return outer.start(), None  # `up to about 5%`
     meant = _MEANS.get(str(words.lastgroup))
     if words["no"]:
         meant = _OPPOSITE.get(str(meant))
@@ -222,6 +227,8 @@ def _context(plain: str, start: int, found: re.Match[str]) -> str:
     if before == "=":
         return "name" if found["sep"] in ("and", "or") and not found["unit_a"] else ""
     if before and (before in ".:/\\-,^∓√" or before.isnumeric()):
+        return "unclear"
+    if _SIGN_APART.search(plain, max(0, start - 16), start):
         return "unclear"
     if found["sign_a"] is None and re.search(r"[0-9]\s*-\s+$", plain[max(0, start - 8) : start]):
         return "unclear"
