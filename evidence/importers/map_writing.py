@@ -27,11 +27,11 @@ DEAD_WORDS = re.compile(
 )
 _OTHER_VERDICT = re.compile(r"\W*(DEAD|WIN|UNTESTED)\b", re.ASCII)
 _SAME = re.compile(r"(?:^|;)\s*(?:same|ditto|as above)\W*(?:$|;)", re.IGNORECASE)
-# Cell -> the fields of a row that it feeds. Figure and source share the note, so they are renewed together.
+# Cell -> the fields of a row that it feeds. The source cell may hold words beside its date, which end the note.
 FEEDS = {
     "name": ("title",),
-    "figure": ("measured_note", "measured_on", "sources"),
-    "source": ("measured_note", "measured_on", "sources"),
+    "figure": ("measured_note",),
+    "source": ("measured_on", "sources"),
     "mechanism": ("mechanism",),
     "status": ("mechanism",),
     "bound": ("bound",),
@@ -154,12 +154,23 @@ def _edit_table(table: MapTable, rows: Mapping[str, MapRow], edit: _Edit, placed
             edit.changed[line.line] = None
             above_changed = True
             continue
-        says_same = bool(_SAME.search(table.cell(line.cells, "source")))
-        roles = _stale_roles(row) | ({"figure", "source"} if above_changed and says_same else set())
+        source = table.cell(line.cells, "source")
+        says_same = bool(_SAME.search(source))
+        roles = _stale_roles(row) | ({"source"} if above_changed and says_same else set())
+        beside = "" if says_same else read_source_cell(source, CellDate("", "", ""), [])[0].note
+        content, keeps_note = _without_note(row.content, beside)
+        if "source" in roles or ("figure" in roles and (says_same or not keeps_note)):
+            content, roles = row.content, roles | {"figure", "source"}
         if roles:
-            edit.changed[line.line] = _renewed(table, line, row.content, roles)
+            edit.changed[line.line] = _renewed(table, line, content, roles)
         above_changed = "source" in roles or (above_changed and says_same)
     return moved
+
+
+def _without_note(content: dict[str, Any], beside: str) -> tuple[dict[str, Any], bool]:
+    """(the content without the words beside the date at the end of its note, whether they stand there)."""
+    note, end = content["measured_note"], f"; {beside}" if beside else ""
+    return content | {"measured_note": note.removesuffix(end)}, note.endswith(end)
 
 
 def _stale_roles(row: MapRow) -> set[str]:

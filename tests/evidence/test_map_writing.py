@@ -78,6 +78,26 @@ class TestOverStoredRows:
         assert [one for one in new if one not in old] == [line]
         assert states(text) == states(MAP) == {"unchanged": ["D1", "D2", "D10", "W1", "W2", "U1"]}
 
+    @pytest.mark.parametrize(
+        ("cell", "note", "figure", "source"),
+        [
+            ("2026-06-29; section 1 of the source", "flat again", "flat again", None),
+            ("2026-06-29 final; section 1", "flat again; final", "flat again", None),
+            ("2026-06-29 final; section 1", "final", "DEAD: final", "2026-06-29; section 1"),
+            ("2026-06-29 final; section 1", "flat again", "flat again", "2026-06-29; section 1"),
+            ("2026-06-27/29; section 1", "flat again; 2026-06-27/29", "flat again", None),
+        ],
+    )
+    def test_a_note_that_is_edited_leaves_the_source_cell(self, system, edit, cell, note, figure, source):
+        text = MAP.replace("2026-07-03 `note_warps`", cell)
+        assert text != MAP
+        load_sample(system, text)
+        edit("D1", measured_note=note)
+        written = exports.export_map("probe-map")
+        (new,) = [line for line in written.splitlines() if line not in text.splitlines()]
+        assert split_row(new, 5)[2::2] == [figure, source or cell]
+        assert states(written) == {"unchanged": ["D1", "D2", "D10", "W1", "W2", "U1"]}
+
     def test_a_changed_cell_of_an_old_file_proposes_that_change_alone(self, system, edit, make_actor):
         load_sample(system)
         edit("D1", mechanism="Edited here")
