@@ -125,6 +125,12 @@ def _compare(
     old: set[str] = set()
     if head is not None:
         known = [read_content(row.reread(head.content), levers.causes)[0]] if row.reread else []
+        known += [
+            {"sources": _grown(said["sources"], one["sources"])}
+            for one in known
+            for said in revisions
+            if "sources" in said
+        ]
         old = _said_before(check.content, head.content, [*revisions, *known], row.said)
         content = check.content | {name: head.content[name] for name in old}
         check = check_revision(content, imported=True, causes=levers.causes)
@@ -137,6 +143,11 @@ def _compare(
     note = "archived: nothing is proposed" if stored and stored.archived_at else ""
     changes = tuple(diff(read_content(head.content, levers.causes)[0], check.content))
     return ComparedRow(state=CHANGED, changes=changes, new_lever=new_lever, note=note, **common)
+
+
+def _grown(before: list[dict[str, str]], now: list[dict[str, str]]) -> list[dict[str, str]]:
+    """The sources that a line gave, and behind them those that the row has beyond them, as a map is written again."""
+    return [*before, *(source for source in now if source not in before)]
 
 
 def _said_before(

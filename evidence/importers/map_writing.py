@@ -65,15 +65,19 @@ def cells_of(content: dict[str, Any]) -> dict[str, str]:
 
 
 def _source_cell(content: dict[str, Any]) -> str:
-    parts = [content["measured_on"]] if content["measured_on"] else []
-    for source in content["sources"]:
+    return "; ".join([*filter(None, [content["measured_on"]]), *_source_texts(content["sources"])])
+
+
+def _source_texts(sources: Sequence[dict[str, str]]) -> list[str]:
+    parts = []
+    for source in sources:
         text = source["text"].replace(";", ",")
         if source["kind"] == "document":
             continue
         if source["kind"] in ("commit", "run") and not text.startswith(source["kind"]):
             text = f"{source['kind']} {text}"
         parts.append(text)
-    return "; ".join(parts)
+    return parts
 
 
 def escaped(text: str) -> str:
@@ -157,13 +161,17 @@ def _edit_table(table: MapTable, rows: Mapping[str, MapRow], edit: _Edit, placed
         source = table.cell(line.cells, "source")
         says_same = bool(_SAME.search(source))
         roles = _stale_roles(row) | ({"source"} if above_changed and says_same else set())
+        more = [] if says_same else _added_sources(row)
+        roles -= {"source"} if more else set()
         beside = "" if says_same else read_source_cell(source, CellDate("", "", ""), [])[0].note
         content, keeps_note = _without_note(row.content, beside)
         if "source" in roles or ("figure" in roles and (says_same or not keeps_note)):
             content, roles = row.content, roles | {"figure", "source"}
-        if roles:
-            edit.changed[line.line] = _renewed(table, line, content, roles)
-        above_changed = "source" in roles or (above_changed and says_same)
+        if "source" in roles:
+            more = []
+        if roles or more:
+            edit.changed[line.line] = _renewed(table, line, content, roles, more)
+        above_changed = "source" in roles or bool(more) or (above_changed and says_same)
     return moved
 
 
@@ -180,10 +188,23 @@ def _stale_roles(row: MapRow) -> set[str]:
     return {role for role, fields in FEEDS.items() if differs.intersection(fields)}
 
 
-def _renewed(table: MapTable, line: Row, content: dict[str, Any], roles: set[str]) -> str:
+def _added_sources(row: MapRow) -> list[str]:
+    """What goes behind the source cell of a row whose date stands and whose sources only grew; else nothing."""
+    before = row.imported or row.content
+    if before["measured_on"] != row.content["measured_on"] or any(
+        source not in row.content["sources"] for source in before["sources"]
+    ):
+        return []
+    return _source_texts([source for source in row.content["sources"] if source not in before["sources"]])
+
+
+def _renewed(table: MapTable, line: Row, content: dict[str, Any], roles: set[str], more: Sequence[str]) -> str:
     cells, fresh = list(line.cells), cells_of(content)
     for role in roles.intersection(table.columns, fresh):
         cells[table.columns[role][0]] = fresh[role]
+    if more and "source" in table.columns:
+        place = table.columns["source"][0]
+        cells[place] = "; ".join([*filter(None, [cells[place].rstrip(" ;")]), *more])
     return table_line(cells)
 
 

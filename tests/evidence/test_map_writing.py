@@ -98,6 +98,28 @@ class TestOverStoredRows:
         assert split_row(new, 5)[2::2] == [figure, source or cell]
         assert states(written) == {"unchanged": ["D1", "D2", "D10", "W1", "W2", "U1"]}
 
+    def test_sources_that_are_added_stand_behind_those_of_the_cell(self, system, edit):
+        load_sample(system)
+        head = EvidenceRow.objects.get(code="D1").head.content
+        edit("D1", sources=[*head["sources"], *NOTE], measured_note="flat")
+        text = exports.export_map("probe-map")
+        (new,) = [line for line in text.splitlines() if line not in MAP.splitlines()]
+        assert split_row(new, 5)[2::2] == ["flat", "2026-07-03 `note_warps`; a, b"]
+        assert states(text) == {"unchanged": ["D1", "D2", "D10", "W1", "W2", "U1"]}
+
+    @pytest.mark.parametrize("more", [[], NOTE])
+    def test_a_source_that_a_typing_file_said_otherwise_stays_in_its_cell(self, system, edit, more):
+        path = STARTER / "documents" / "decode-evidence-map.md"
+        load_map(system, name=path.name, data=path.read_bytes(), typing=(STARTER / "levers.json").read_bytes())
+        head = EvidenceRow.objects.get(code="D8").head.content
+        assert all(source["kind"] == "document" for source in head["sources"])
+        edit("D8", sources=[*head["sources"], *more], measured_note="flat from 1 to 4 CTAs per SM")
+        text = exports.export_map("decode-evidence-map")
+        (new,) = [line for line in text.splitlines() if line not in path.read_text().splitlines()]
+        cell = "2026-06-29; section 1 of the source"
+        assert split_row(new, 5)[-1] == (f"{cell}; a, b" if more else cell)
+        assert set(states(text, path.name)) == {"unchanged"}
+
     def test_a_changed_cell_of_an_old_file_proposes_that_change_alone(self, system, edit, make_actor):
         load_sample(system)
         edit("D1", mechanism="Edited here")
