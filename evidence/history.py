@@ -52,6 +52,17 @@ class EntryFilter:
         )
 
 
+def unread_filters(params: Mapping[str, Any]) -> list[str]:
+    """What a request asks for that can't be read, and so narrows nothing: a sentence each."""
+    words = [word for word in params.getlist("verdict") if word and word not in VERDICTS]  # type: ignore[attr-defined]
+    told = [f"Verdict: “{word[:40]}” is none of {', '.join(VERDICTS)}." for word in words]
+    for name, label in (("since", "From day"), ("until", "To day")):
+        text = str(params.get(name) or "").strip()
+        if text and not _day(text):
+            told.append(f"{label}: “{text[:40]}” is no day; write for example 2026-07-03.")
+    return told
+
+
 def _day(text: str) -> str:
     try:
         return datetime.date.fromisoformat(text).isoformat()

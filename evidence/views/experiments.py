@@ -29,6 +29,7 @@ def experiment_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "total": page.paginator.count,
         "wanted": wanted,
+        "unread": history.unread_filters(request.GET),
         "narrowed": wanted != history.EntryFilter(),
         "groups": _groups(wanted),
         "may_write": may_write_history(actor),

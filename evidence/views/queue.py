@@ -58,9 +58,20 @@ def queue_page(request: HttpRequest, *, refusal: Refusal | None = None) -> HttpR
         "most": MAX_BULK,
         "query": request.GET.urlencode(),
         "refusal": refusal,
+        "unread": _unread(request),
     }
     status = refusal.status if refusal else 200
     return render_part_or_page(request, "evidence/proposal_list.html", context, part="list", status=status)
+
+
+def _unread(request: HttpRequest) -> list[str]:
+    asked = (("state", "State", (*State.values, "all")), ("kind", "Kind", Kind.values))
+    given = [(label, request.GET.get(name, ""), known) for name, label, known in asked]
+    return [
+        f"{label}: “{text[:40]}” is none of {', '.join(known)}."
+        for label, text, known in given
+        if text and text not in known
+    ]
 
 
 def _known(request: HttpRequest, name: str, known: Any, default: str) -> str:

@@ -96,6 +96,23 @@ def actor_of(client: Client) -> Actor:
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("/evidence/experiments/?since=banana", "From day: “banana” is no day"),
+        ("/evidence/experiments/?until=2026-13-01", "To day: “2026-13-01” is no day"),
+        ("/evidence/experiments/?verdict=WIN&verdict=FOO", "Verdict: “FOO” is none of WIN"),
+        ("/evidence/proposals/?state=nonsense", "State: “nonsense” is none of"),
+        ("/evidence/proposals/?kind=foo", "Kind: “foo” is none of"),
+    ],
+)
+def test_a_filter_that_can_not_be_read_is_told_of(viewer, url, said):
+    shown = viewer.get(url).content.decode()
+    assert "This filter can't be read" in shown
+    assert said in shown
+    assert "This filter can't be read" not in viewer.get(url.split("?")[0]).content.decode()
+
+
 @pytest.mark.parametrize("url", READ_PAGES)
 def test_every_page_needs_a_sign_in_and_no_role(loaded, client, viewer, url):
     assert client.get(url).status_code == 302
