@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from v2kb.rules.search_expression import any_of, expression_of
 from v2kb.rules.search_query import parse_query
-from v2kb.rules.search_rank import fit
+from v2kb.rules.search_rank import ranking
 from v2kb.rules.search_words import document_words
 
 
 def score(query: str, title: str, text: str) -> float:
     (named, named_whole), (body, body_whole) = document_words(title), document_words(text)
-    return fit(expression_of(parse_query(query).wanted), named, body, f"{named_whole} {body_whole}".strip())
+    return ranking(expression_of(parse_query(query).wanted))(named, body, f"{named_whole} {body_whole}".strip())
 
 
 FILLER = "stages of kernels wait for pages " * 3
@@ -42,7 +42,7 @@ def test_a_stem_finds_its_forms_and_a_whole_word_only_itself():
 def test_some_of_several_words_add_up():
     words = any_of(parse_query("ring slots").wanted)
     entries = ["ring", "slots", "ring slots"]
-    one, other, both = (fit(words, "", text, "") for text in entries)
+    one, other, both = (ranking(words)("", text, "") for text in entries)
     assert both > max(one, other) > 0
 
 
@@ -51,4 +51,4 @@ def test_a_score_is_finite_and_never_negative(text, query):
     wanted = expression_of(parse_query(query.replace("-", "")).wanted)
     title, whole = document_words(text)
     if wanted is not None:
-        assert 0 <= fit(wanted, title, title, whole) < 100
+        assert 0 <= ranking(wanted)(title, title, whole) < 100

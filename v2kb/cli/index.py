@@ -96,10 +96,11 @@ class Index:
         return [place for (place,) in self._all(sql, [asked])]
 
     def scores(self, kind: str, wanted: Expression, places: Sequence[int]) -> dict[int, float]:
-        """Place -> how well it fits (`search_rank.fit`)."""
-        from v2kb.rules.search_rank import fit
+        """Place -> how well it fits (`search_rank.ranking`)."""
+        from v2kb.rules.search_rank import ranking
 
-        return {place: fit(wanted, *words) for place, *words in self._entries(kind, places)}
+        fit = ranking(wanted)
+        return {place: fit(*words) for place, *words in self._entries(kind, places)}
 
     def titles(self, kind: str, places: Sequence[int]) -> dict[int, str]:
         """Place -> the words of its title."""

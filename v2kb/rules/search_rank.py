@@ -5,7 +5,7 @@ would need a count over all entries: a word counts more in a title and as an ide
 occurrence counts less, and so does one in a longer entry.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from v2kb.rules.search_expression import All, Either, Expression, Phrase, Whole
 
@@ -15,31 +15,55 @@ TITLE_WEIGHT, WHOLE_WEIGHT, BODY_WEIGHT = 5.0, 3.0, 1.0
 SATURATION, LENGTH_SHARE, USUAL_WORDS = 1.2, 0.75, 100
 
 
-def fit(wanted: Expression, title: str, body: str, whole: str) -> float:
-    """The score of an entry whose stored words are these (`search_words.document_words`); more is better, 0 is none."""
-    fields = ((f" {title} ", TITLE_WEIGHT), (f" {body} ", BODY_WEIGHT))
-    length = title.count(" ") + body.count(" ") + 2
-    slack = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_WORDS)
-    wholes = f" {whole} "
+Fit = Callable[[str, str, str], float]
+_Term = tuple[tuple[str, ...], tuple[str, ...]]
+"""What to count in the words of title and body, and in the wholes, for one word in all its spellings."""
 
-    def frequency(leaf: Phrase | Whole) -> float:
-        if isinstance(leaf, Whole):
-            return WHOLE_WEIGHT * wholes.count(f" {leaf.token}" if leaf.prefix else f" {leaf.token} ")
-        run = f" {' '.join(leaf.atoms)}" if leaf.prefix else f" {' '.join(leaf.atoms)} "
-        return sum(weight * text.count(run) for text, weight in fields)
 
-    def term(spellings: Sequence[Phrase | Whole]) -> float:
-        found = sum(map(frequency, spellings))
-        return found * (SATURATION + 1) / (found + slack)
+def ranking(wanted: Expression) -> Fit:
+    """A function of an entry's stored words (title, body, whole; `search_words.document_words`): its score.
 
-    def total(part: Expression) -> float:
-        match part:
-            case All(parts):
-                return sum(map(total, parts))
-            case Either(parts):
-                spellings = [leaf for leaf in parts if isinstance(leaf, Phrase | Whole)]
-                return term(spellings) + sum(total(inner) for inner in parts if isinstance(inner, All | Either))
-            case Phrase() | Whole():
-                return term([part])
+    More is better, 0 is none.
+    """
+    terms = tuple(_terms(wanted))
 
-    return total(wanted)
+    def fit(title: str, body: str, whole: str) -> float:
+        title, body, whole = f" {title} ", f" {body} ", f" {whole} "
+        length = title.count(" ") + body.count(" ") - 2
+        slack = SATURATION * (1 - LENGTH_SHARE + LENGTH_SHARE * length / USUAL_WORDS)
+        score = 0.0
+        for runs, tokens in terms:
+            found = 0.0
+            for run in runs:
+                found += TITLE_WEIGHT * title.count(run) + BODY_WEIGHT * body.count(run)
+            for token in tokens:
+                found += WHOLE_WEIGHT * whole.count(token)
+            score += found * (SATURATION + 1) / (found + slack)
+        return score
+
+    return fit
+
+
+def _terms(wanted: Expression) -> Iterator[_Term]:
+    match wanted:
+        case All(parts):
+            for part in parts:
+                yield from _terms(part)
+        case Either(parts):
+            if spellings := [leaf for leaf in parts if isinstance(leaf, Phrase | Whole)]:
+                yield _term(spellings)
+            for part in parts:
+                if isinstance(part, All | Either):
+                    yield from _terms(part)
+        case Phrase() | Whole():
+            yield _term([wanted])
+
+
+def _term(spellings: Sequence[Phrase | Whole]) -> _Term:
+    runs = [_padded(" ".join(leaf.atoms), leaf.prefix) for leaf in spellings if isinstance(leaf, Phrase)]
+    tokens = [_padded(leaf.token, leaf.prefix) for leaf in spellings if isinstance(leaf, Whole)]
+    return tuple(runs), tuple(tokens)
+
+
+def _padded(words: str, prefix: bool) -> str:
+    return f" {words}" if prefix else f" {words} "

@@ -11,7 +11,7 @@ from v2kb.core.models.search import SearchEntry
 from v2kb.core.search.entries import Kind
 from v2kb.rules.search_expression import All, Either, Expression, Phrase, Whole
 from v2kb.rules.search_fts5 import WORD_CANDIDATES, trigram_query, wanted_query
-from v2kb.rules.search_rank import fit
+from v2kb.rules.search_rank import ranking
 from v2kb.rules.spelling import may_be_misspelt, nearest_words
 
 WORD_SIMILARITY = 0.18
@@ -46,8 +46,9 @@ class SearchIndex(ABC):
         Reads the words of each: give at most `search_rank.RANKED_AT_MOST`, the newest.
         """
         entries = SearchEntry.objects.using(self.using).filter(pk__in=(ids + kind.entry_id(0)).tolist())
+        fit = ranking(wanted)
         found = {
-            pk - kind.entry_id(0): fit(wanted, title, body, whole)
+            pk - kind.entry_id(0): fit(title, body, whole)
             for pk, title, body, whole in entries.values_list("pk", "title", "body", "whole")
         }
         return np.array([found.get(pk, 0.0) for pk in ids.tolist()])
