@@ -22,7 +22,7 @@ class DeclaredParameters:
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Raises ValidationError with every parameter that is refused, once the user may ask at all."""
         super().initial(request, *args, **kwargs)
-        if request.method == "GET":
+        if request.method == "GET" and hasattr(self, "get"):
             refuse_parameters(request, declared(request))
 
 
