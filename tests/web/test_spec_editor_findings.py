@@ -51,6 +51,8 @@ def test_a_field_that_an_amendment_sets_says_so_and_leads_there(client, forms_wo
     fields = [{"field": "smem.regions[1].name", "value": "W1"}, {"field": path, "value": value}]
     document["amendments"] = [{**empty_row("amendments"), "id": "A3", "fields": fields}]
     page = page_with(client, forms_world, section, document)
+    if path.startswith("symbols."):  # PostgreSQL keeps the symbols in an order of its own
+        field = f"f-symbols-{list(SpecDraft.objects.get().content['symbols']).index(path.partition('.')[2])}-value"
     said = said_at(page, field)
     assert f"A3 sets this to {value}, which the rules read." in said if value else "A3 empties this" in said
     assert f"/specs/{forms_world['spec'].code}/edit/amendments/#f-amendments-0-fields-1" in said

@@ -14,8 +14,8 @@ from v2kb.rules.search_fts5 import WORD_CANDIDATES, trigram_query, wanted_query
 from v2kb.rules.search_rank import ranking
 from v2kb.rules.spelling import may_be_misspelt, nearest_words
 
-WORD_SIMILARITY = 0.18
-"""A swap in the middle of a word of five letters leaves two of ten trigrams."""
+WORD_SIMILARITY = 0.11
+"""A swap in the middle of a word of four letters leaves one of nine trigrams."""
 
 
 class SearchIndex(ABC):
