@@ -1,5 +1,6 @@
 """Pages of the import wizard: uploads, the mapping, the dry run, the import."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 from uuid import UUID
@@ -189,41 +190,42 @@ def job_progress(request: HttpRequest, public_id: UUID) -> HttpResponse:
     return render(request, "htmx/job.html", {"job": import_jobs.progress(job)})
 
 
+def _move(request: HttpRequest, public_id: UUID, do: Callable[[Actor], object], *, done: str) -> HttpResponse:
+    """Call a service on the job and go back to its page; a refusal is shown there."""
+    actor, job = actor_from_request(request), import_jobs.get_job(public_id)
+    return act(
+        request,
+        lambda: do(actor),
+        done=done,
+        to=job.get_absolute_url(),
+        again=lambda refusal: _page(request, import_jobs.get_job(public_id), refusal=refusal, status=refusal.status),
+    )
+
+
 @require_POST
 def job_apply(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Begin the import that the dry run showed."""
-    actor, job = actor_from_request(request), import_jobs.get_job(public_id)
     skip = request.POST.get("skip_unreadable") == "on"
-    return act(
+    return _move(
         request,
-        lambda: apply_import(actor, public_id, skip_unreadable=skip),
+        public_id,
+        lambda actor: apply_import(actor, public_id, skip_unreadable=skip),
         done="The import has begun.",
-        to=job.get_absolute_url(),
-        again=lambda refusal: _page(request, import_jobs.get_job(public_id), refusal=refusal, status=refusal.status),
     )
 
 
 @require_POST
 def job_retry(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Take a failed import up again."""
-    actor, job = actor_from_request(request), import_jobs.get_job(public_id)
-    return act(
+    return _move(
         request,
-        lambda: retry_import(actor, public_id),
+        public_id,
+        lambda actor: retry_import(actor, public_id),
         done="The import has begun again, with a dry run.",
-        to=job.get_absolute_url(),
-        again=lambda refusal: _page(request, import_jobs.get_job(public_id), refusal=refusal, status=refusal.status),
     )
 
 
 @require_POST
 def job_cancel(request: HttpRequest, public_id: UUID) -> HttpResponse:
     """Stop the import."""
-    actor, job = actor_from_request(request), import_jobs.get_job(public_id)
-    return act(
-        request,
-        lambda: cancel_import(actor, public_id),
-        done="The import is cancelled.",
-        to=job.get_absolute_url(),
-        again=lambda refusal: _page(request, import_jobs.get_job(public_id), refusal=refusal, status=refusal.status),
-    )
+    return _move(request, public_id, lambda actor: cancel_import(actor, public_id), done="The import is cancelled.")
