@@ -11,7 +11,7 @@ from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import check_revision, read_content
 from v2kb.rules.evidence_change import FieldChange, diff
 from v2kb.rules.names import lever_key, lever_slug
-from v2kb.rules.numbers import two_ways
+from v2kb.rules.number_reading import two_ways
 from v2kb.rules.problem import Problem
 
 NEW, CHANGED, UNCHANGED = "new", "changed", "unchanged"

@@ -10,7 +10,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from v2kb.rules.evidence import SOURCE_KINDS
-from v2kb.rules.numbers import ROLES, TIERS, format_number, parse_numbers, read_number
+from v2kb.rules.number_reading import parse_numbers
+from v2kb.rules.numbers import ROLES, TIERS, format_number, read_number
 from v2kb.rules.problem import Problem
 
 MAX_LINES = 100

@@ -20,7 +20,7 @@ from tests.starter_data import (
 )
 from v2kb.rules.evidence import CAUSE_CLASSES, check_revision
 from v2kb.rules.names import lever_key
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 from v2kb.rules.scope import DIMENSIONS, scope_problems
 
 CORPUS = ROOT.parent / "shared" / "corpus"

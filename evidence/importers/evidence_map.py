@@ -21,7 +21,7 @@ from references.importers.markdown import Document, Section, plain_text
 from references.importers.tables import Row
 from v2kb.rules.evidence import DEAD, UNTESTED
 from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 from v2kb.rules.words import counted
 
 MAX_TITLE_CHARS = 300

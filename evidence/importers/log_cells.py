@@ -6,7 +6,7 @@ from typing import Any
 
 from references.importers.markdown import plain_text
 from v2kb.rules.experiments import NOTHING
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)

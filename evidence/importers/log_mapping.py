@@ -19,7 +19,7 @@ from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, VERDICTS, WIN, read_content
 from v2kb.rules.evidence import FIELDS as ROW_FIELDS
 from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
-from v2kb.rules.numbers import parse_numbers, two_ways, unit_of_heading
+from v2kb.rules.number_reading import parse_numbers, two_ways, unit_of_heading
 
 ENTRY, ROW, SKIP = KINDS = ("entry", "row", "skip")
 FIELDS = {

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from v2kb.rules.evidence import CAUSE_CLASSES, check_revision
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 
 LEVERS = (
     "Split-K", "Warp-specialised producer", "Deeper ring of stages", "Coarse barrier", "TMA multicast",

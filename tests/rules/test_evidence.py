@@ -25,7 +25,7 @@ from v2kb.rules.evidence_change import (
     turns_dead,
     weakens,
 )
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 
 SOURCE = {"kind": "note", "text": "sweep of 29 June", "document": "", "anchor": ""}
 

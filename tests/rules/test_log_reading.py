@@ -28,7 +28,7 @@ from evidence.importers.records import (
 )
 from evidence.importers.texts import NoText, encoding_of, lines_of
 from v2kb.rules.experiments import read_entry
-from v2kb.rules.numbers import unit_of_heading
+from v2kb.rules.number_reading import unit_of_heading
 
 plain = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), max_size=30)
 cells = plain.map(lambda text: " ".join(text.split()))

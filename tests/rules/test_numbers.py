@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from v2kb.rules.canonical import canonical_json
+from v2kb.rules.number_reading import parse_numbers, two_ways, unit_of_heading
 from v2kb.rules.numbers import (
     DIRECTIONS,
     FIELDS,
@@ -15,11 +16,8 @@ from v2kb.rules.numbers import (
     contains,
     format_number,
     interval,
-    parse_numbers,
     read_decimal,
     read_number,
-    two_ways,
-    unit_of_heading,
 )
 
 

@@ -26,7 +26,7 @@ from kernels.selectors.gate import evidence_snapshot
 from kernels.selectors.specs import spec_status
 from tests import factories as f
 from v2kb.core.actor import Actor
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 from v2kb.rules.states import APPROVED, STALE
 
 pytestmark = pytest.mark.django_db

@@ -16,7 +16,7 @@ from references.importers.documents import import_documents
 from references.models import Section
 from tests import factories as f
 from tests.rules.spec_examples import grouped_gemm_spec
-from v2kb.rules.numbers import parse_numbers
+from v2kb.rules.number_reading import parse_numbers
 from v2kb.rules.rule_list import ALL_RULES
 from v2kb.rules.spec_document import empty_row
 
