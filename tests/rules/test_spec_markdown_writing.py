@@ -8,16 +8,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.rules.spec_examples import grouped_gemm_spec, norm_spec, ring_gemm_spec
-from v2kb.rules import spec_fields
+from v2kb.rules import spec_words
 from v2kb.rules.spec_document import empty_row, empty_spec, normalise
-from v2kb.rules.spec_fields import CITATION, ROW_FIELDS
+from v2kb.rules.spec_fields import ROW_FIELDS
+from v2kb.rules.spec_fields.evidence import CITATION
 from v2kb.rules.spec_markdown.files import read_file
 from v2kb.rules.spec_markdown.marked import decode, decode_list, encode, shield, unshield
 from v2kb.rules.spec_markdown.reading import read_markdown
 from v2kb.rules.spec_markdown.writing import write_markdown
 
 # Every word that some field may take, and texts that markdown could mistake for its own.
-_WORDS = sorted({w for v in vars(spec_fields).values() if isinstance(v, tuple) for w in v if isinstance(w, str)})
+_WORDS = sorted({w for v in vars(spec_words).values() if isinstance(v, tuple) for w in v if isinstance(w, str)})
 _TRAPS = [
     "a | b", "\\", "\\|", "<br>", "\\<br>", "x\n\ny", "<!-- v2kb: end -->", "<!-- \\v2kb: end -->", "## 3. SEM table",
     "| a |\n|---|", "```", "1", "8", "C1", "Q1", "#1", ",", '""', "a, b", "-", "—", "STAGES=8",

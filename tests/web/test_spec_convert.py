@@ -11,7 +11,7 @@ from kernels.models import SpecDraft
 from tests import factories as f
 from tests.rules.barrier_tables import linear_spec
 from tests.rules.spec_examples import grouped_gemm_spec
-from v2kb.rules.spec_fields import CHANNEL, ONE_SHOT, SEM
+from v2kb.rules.spec_fields.barriers import CHANNEL, ONE_SHOT, SEM
 from v2kb.rules.spec_rules import check_spec
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from v2kb.rules import document_shape as shape
 from v2kb.rules.expressions import ExpressionError, SymbolTable, evaluate
-from v2kb.rules.spec_fields import CHANNEL, ONE_SHOT, SEM
+from v2kb.rules.spec_fields.barriers import CHANNEL, ONE_SHOT, SEM
 
 _SEM = shape.record(SEM)
 _CHANNEL = shape.record(CHANNEL)

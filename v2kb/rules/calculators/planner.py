@@ -8,7 +8,7 @@ from v2kb.rules.calculators.entry import MISSING, TOO_LARGE, UNREADABLE, Entry
 from v2kb.rules.page_map import page_map, queue_map
 from v2kb.rules.smem import PAGE_BYTES, PAGES, TASK_ALIGNMENT, Geometry, Plan, PlanError, Region, check_region
 from v2kb.rules.smem_sequence import TaskOnSM, simulate
-from v2kb.rules.spec_fields import MAX_ROWS
+from v2kb.rules.spec_fields.parts import MAX_ROWS
 from v2kb.rules.spec_view import Missing, Row, SpecView
 from v2kb.rules.spec_words import THIS_SPEC
 

@@ -12,7 +12,8 @@ from typing import Any
 
 from v2kb.rules.scope import DIMENSIONS, WORD_DIMENSIONS
 from v2kb.rules.spec_document import empty_row, empty_spec
-from v2kb.rules.spec_fields import ACKNOWLEDGED, CITATION, ROW_FIELDS
+from v2kb.rules.spec_fields import ROW_FIELDS
+from v2kb.rules.spec_fields.evidence import ACKNOWLEDGED, CITATION
 from v2kb.rules.spec_words import NOTE_PLACES
 
 FIELDS, ROWS, NAMED, PROSE, TITLE = "fields", "rows", "named", "prose", "title"
