@@ -14,7 +14,8 @@ from evidence.families import lever_families
 from evidence.history import entry_document
 from evidence.importers.entry_matching import pair_lines
 from evidence.importers.load import MapPlan
-from evidence.importers.log_mapping import ENTRY, ROW, SKIP, ReadLine, read_line
+from evidence.importers.log_lines import ReadLine, read_line
+from evidence.importers.log_mapping import ENTRY, ROW, SKIP
 from evidence.importers.records import Record
 from evidence.models import (
     EvidenceRevision,

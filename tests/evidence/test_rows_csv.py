@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from evidence import exports
 from evidence.baseline import BaselineRow
-from evidence.importers.log_mapping import read_line, suggest
+from evidence.importers.log_lines import read_line
+from evidence.importers.log_mapping import suggest
 from evidence.importers.records import Record
 from evidence.models import EvidenceRow, ImportLine
 from evidence.services import import_work as work

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from evidence.importers.entry_matching import pair_lines
 from evidence.importers.log_cells import cell_text, read_commit, read_day, read_figures, word_key
-from evidence.importers.log_mapping import FIELDS, read_line, read_mapping, suggest
+from evidence.importers.log_lines import read_line
+from evidence.importers.log_mapping import FIELDS, read_mapping, suggest
 from evidence.importers.map_writing import table_line
 from evidence.importers.records import (
     CSV,

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.baseline import UNSAID, BaselineRow, compare_rows
-from evidence.importers.log_mapping import read_line, read_mapping
+from evidence.importers.log_lines import read_line
+from evidence.importers.log_mapping import read_mapping
 from evidence.importers.records import Record
 from evidence.models import Term, TermAlias
 from evidence.search import Query, search_rows
