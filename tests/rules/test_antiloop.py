@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from v2kb.rules.antiloop import GATE_RULES, GATE_VERSION, GateResult, choice_hash, evaluate
 from v2kb.rules.canonical import canonical_json, content_hash
+from v2kb.rules.code_citation import read_code
+from v2kb.rules.spec_document import normalise
 
 FUSED_GEMV = {
     "op_class": ["projection_gemv"],
@@ -302,23 +304,63 @@ def test_cite_refuses_an_unaccepted_revision_and_code_without_commit():
         assert line(result, "AL1").status == "UNSATISFIED", citation
 
 
+THE_TREE = "<tree> is the repository that holds the file, such as mpk or upstream"
+MPK_COMMIT = "<commit> is the commit of mpk at which you read it (git rev-parse HEAD)"
+
+
 @pytest.mark.parametrize(
-    ("named", "label", "why", "mend"),
+    ("named", "label", "why", "typed", "where"),
     [
-        ({}, "builder.py:3108-3128", "it names no tree and no commit", "tree:builder.py@commit:3108-3128"),
-        ({"tree": "mpk"}, "mpk:builder.py:3108-3128", "it names no commit", "mpk:builder.py@commit:3108-3128"),
-        ({"tree": "mpk", "path": ""}, "mpk::3108-3128", "it names no path and no commit", "mpk:path@commit:3108-3128"),
+        (
+            {},
+            "builder.py:3108-3128",
+            "it names no tree and no commit",
+            "<tree>:builder.py@<commit>:3108-3128",
+            f"{THE_TREE}, and {MPK_COMMIT.replace('mpk', '<tree>')}",
+        ),
+        ({"tree": "mpk"}, "mpk:builder.py:3108-3128", "it names no commit", "mpk:builder.py@<commit>:3108-3128",
+         MPK_COMMIT),
+        ({"tree": "mpk", "lines": ""}, "mpk:builder.py", "it names no commit", "mpk:builder.py@<commit>", MPK_COMMIT),
+        ({"commit": "f624d75a"}, "builder.py@f624d75a:3108-3128", "it names no tree",
+         "<tree>:builder.py@f624d75a:3108-3128", THE_TREE),
+        ({"tree": "mpk", "path": ""}, "mpk::3108-3128", "it names no path and no commit",
+         "mpk:<path>@<commit>:3108-3128", f"<path> is the file, from the root of mpk, and {MPK_COMMIT}"),
     ],
-)
-def test_code_that_nobody_can_look_up_carries_nothing_and_says_what_it_lacks(named, label, why, mend):
+)  # fmt: skip
+def test_code_that_nobody_can_look_up_carries_nothing_and_says_what_to_type(named, label, why, typed, where):
     snapshot = make_snapshot()
     code = {"kind": "code", "path": "builder.py", "lines": "3108-3128", "stance": "supports", **named}
     found = line(judge(snapshot, make_choice(snapshot, citations=[code])), "AL1")
     assert found.status == "UNSATISFIED"
     assert f"{label} ({why})" in found.message
-    assert found.fix == f"{label}: write it as {mend}."
+    assert found.what_would_change == (f"{label}: write it as {typed}, where {where}.",)
+    assert found.fix == found.what_would_change[0]
     pinned = {**code, "tree": "mpk", "commit": "f624d75a", "path": "builder.py"}
     assert line(judge(snapshot, make_choice(snapshot, citations=[pinned])), "AL1").status == "SATISFIED"
+    copied = {"choices": [{"id": "C1", "citations": [{**read_code(typed), "kind": "code", "stance": "supports"}]}]}
+    assert normalise(copied)[1], "what is typed as it stands must not pass for a place"
+
+
+def test_several_citations_that_carry_nothing_say_that_one_mended_is_enough():
+    snapshot = make_snapshot()
+    snapshot["rows"]["W5"]["flagged"] = True
+    code = {"kind": "code", "path": "builder.py", "tree": "mpk", "stance": "supports"}
+    found = line(judge(snapshot, make_choice(snapshot, citations=[pin(snapshot, "W5"), code])), "AL1")
+    first, second = found.what_would_change
+    assert first == "W5: cite another row, or ask a curator to take the flag down."
+    assert second.startswith("mpk:builder.py: write it as mpk:builder.py@<commit>, where ")
+    assert found.fix == f"One of these is enough. {first} {second}"
+
+
+def test_a_choice_that_rests_says_what_of_it_can_fall_away():
+    snapshot = make_snapshot()
+    code = {"kind": "code", "path": "a.cuh", "tree": "mpk", "commit": "f624d75a", "stance": "supports"}
+    alone = line(judge(snapshot, make_choice(snapshot, citations=[code])), "AL1")
+    assert alone.what_would_change == ("mpk:a.cuh@f624d75a removed.",)
+    both = line(judge(snapshot, make_choice(snapshot, citations=[pin(snapshot, "W5"), code])), "AL1")
+    assert both.what_would_change == (
+        "All of these together: W5 (flagged, superseded or removed), mpk:a.cuh@f624d75a (removed).",
+    )
 
 
 def test_kept_on_untested_rows_alone_needs_a_prediction():

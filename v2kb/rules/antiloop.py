@@ -8,7 +8,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
-from v2kb.rules.antiloop_facts import Choice, Snapshot, Unknown, items, mapping, text
+from v2kb.rules.antiloop_choice import Choice
+from v2kb.rules.antiloop_facts import Snapshot, Unknown, items, mapping, text
 from v2kb.rules.antiloop_rules import (
     BLOCKING_STATUSES,
     ERROR,
@@ -22,7 +23,7 @@ from v2kb.rules.antiloop_rules import (
 
 __all__ = ["GATE_RULES", "GATE_VERSION", "SPEC_LINE", "GateResult", "Line", "choice_hash", "evaluate"]
 
-GATE_VERSION = "5"
+GATE_VERSION = "6"
 SPEC_LINE = "spec"
 
 

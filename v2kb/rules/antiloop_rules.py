@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from v2kb.rules.antiloop_facts import ADOPTS, KEEPS, Choice, Cited, Unknown, items, mapping, text
+from v2kb.rules.antiloop_choice import ADOPTS, KEEPS, Choice
+from v2kb.rules.antiloop_citations import Cited
+from v2kb.rules.antiloop_facts import Unknown, items, mapping, text
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.prediction_reading import parse_prediction
 from v2kb.rules.prediction_words import named
@@ -48,15 +50,18 @@ def _cite(choice: Choice) -> Said:
     good = [citation for citation in choice.citations if citation.good]
     path = f"{choice.path}.citations"
     if not choice.citations:
-        fix = 'Add under "Rests on" an evidence row such as D3, a section of a document, or code.'
+        fix = (
+            'Add under "Rests on" an evidence row such as D3, a section of a document, or code as '
+            "tree:path@commit:10-20."
+        )
         change = ("One citation of an accepted row, a section or code.",)
         return Said(UNSATISFIED, f"{choice.name} rests on nothing: it has no citation.", path, fix, inputs, change)
     if not good:
         wrong = "; ".join(f"{citation.label} ({citation.why_not})" for citation in choice.citations)
-        fix = "; ".join(f"{citation.label}: {citation.mend}" for citation in choice.citations)
-        change = tuple(f"{citation.label}: {citation.why_not} no longer." for citation in choice.citations)
+        change = tuple(f"{citation.label}: {citation.mend}." for citation in choice.citations)
+        fix = f"{'One of these is enough. ' * (len(change) > 1)}{' '.join(change)}"
         message = f'{choice.name} has nothing under "Rests on" that can carry it: {wrong}.'
-        return Said(UNSATISFIED, message, choice.citations[0].path, f"{fix}.", inputs, change)
+        return Said(UNSATISFIED, message, choice.citations[0].path, fix, inputs, change)
     message = f"{choice.name} rests on {', '.join(citation.label for citation in good)}."
     if choice.rests_on_untested_alone and choice.raw.get("polarity") in (ADOPTS, KEEPS):
         message += " These are UNTESTED rows alone, so a prediction and a kill threshold are needed too."
@@ -64,9 +69,10 @@ def _cite(choice: Choice) -> Said:
 
 
 def _what_would_break(good: list[Cited]) -> tuple[str, ...]:
-    if len(good) > 1:
-        return ("All of these citations flagged, superseded or removed.",)
-    return (f"{good[0].label} flagged, superseded or removed.",) if good[0].row else (f"{good[0].label} removed.",)
+    if len(good) == 1:
+        return (f"{good[0].label} {good[0].falls_away}.",)
+    each = ", ".join(f"{citation.label} ({citation.falls_away})" for citation in good)
+    return (f"All of these together: {each}.",)
 
 
 def _fresh(choice: Choice) -> Said:
