@@ -1,5 +1,7 @@
 """R46 to R53: what the runtime must know of a task, and when a spec needs to say it."""
 
+import re
+
 import pytest
 
 from tests.rules.spec_checks import changed, found
@@ -115,6 +117,41 @@ def test_r46_placeholders_of_the_spec_win():
     doc = wired(id="356", enum="TASK_DSV3_FFN_W13_PIPE_V2")
     moved = changed(doc, wiring__placeholders={"MULTIGPU_TASK_END": "400", "OTHER_END": "359"})
     assert [(f.path, f.facts["placeholder"]) for f in found(moved, "R46")] == [("wiring.tasks[1].id", "OTHER_END")]
+
+
+@pytest.mark.parametrize(
+    ("cells", "free"),
+    [
+        ({"id": ""}, 360),
+        ({"id": "348"}, 360),
+        ({"id": "356", "enum": "TASK_DSV3_FFN_W13_PIPE_V2"}, 360),
+        ({"id": "", "tree": "upstream"}, 246),
+        ({"id": "244", "tree": "upstream", "tma": "no"}, 256),
+        ({"id": "", "tree": "upstream", "tma": ""}, 256),
+        ({"id": "", "tree": "elsewhere"}, None),
+        ({"id": "", "tree": ""}, None),
+    ],
+)
+def test_r46_names_an_id_that_the_rules_let_stand(cells, free):
+    """W2 of the example has 359 in mpk. What stands in the hint is entered as it is, and nothing is said of it."""
+    doc = wired(**cells)
+    said = [f.fix for f in spec_report(doc).findings if f.rule == "R46" and f.path == "wiring.tasks[0].id"]
+    named = [int(number) for fix in said for number in re.findall(r"such as (\d+)", fix)]
+    assert said
+    assert set(named) == ({free} if free else set())
+    if free:
+        mended = changed(doc, wiring__tasks__0__id=str(free))
+        told = [f for f in spec_report(mended).findings if f.rule in ("R46", "R47", "R48")]
+        assert [f for f in told if f.path == "wiring.tasks[0].id"] == []
+
+
+def test_r46_names_no_id_of_a_placeholder():
+    doc = changed(wired(id="", tree="mpk"), wiring__placeholders={"OTHER_END": "360"})
+    (missing,) = found(doc, "R46", "missing_input")
+    assert missing.fix == (
+        "Write its number in the runtime's enum of its tree, such as 361, the next one that is not known to be taken "
+        "in mpk."
+    )
 
 
 @pytest.mark.parametrize("cell", ["enum", "id", "tree", "literal_elsewhere"])

@@ -84,7 +84,7 @@ _TO_ENTER = {
     "slots": "Write how many it stands for, such as STAGES or 1.",
     "storage": "Name the region that the bytes land in.",
     "tree": "Name it, such as mpk or upstream: ids differ per tree.",
-    "wiring.tasks.id": "Write its number in the runtime's enum, such as 356.",
+    "wiring.tasks.id": "Write its number in the runtime's enum of its tree.",
     "wrapper_inputs": "Write how many tensors the wrapper adds: inputs and outputs together.",
 }
 _INDEX = re.compile(r"\[([0-9]+)\]")

@@ -1,8 +1,4 @@
-"""Rules R46 to R53: task ids, descriptors, the task_offset list, arity, and what has to be rebuilt.
-
-They speak of tasks that the runtime starts. Ids and placeholders differ per tree; the known ones below are from
-wiring-recipe section 1, upstream-kernel-catalog section 0 and the grouped GEMM's appendix 10.5.
-"""
+"""Rules R46 to R53, on tasks that the runtime starts: ids, descriptors, the task_offset list, arity, rebuilding."""
 
 import re
 from collections.abc import Mapping
@@ -11,29 +7,18 @@ from dataclasses import dataclass, replace
 from v2kb.rules.field_words import field_words, to_enter
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, SpecView
+from v2kb.rules.task_ids import (
+    HOPPER_TMA_IDS,
+    KNOWN_PLACEHOLDERS,
+    KNOWN_TASKS,
+    MULTI_GPU_END,
+    MULTI_GPU_START,
+    TMA_IDS,
+    has_descriptors,
+    next_free,
+)
 
 TABLE = "wiring.tasks"
-KNOWN_TASKS: Mapping[str, Mapping[str, int]] = {
-    "mpk": {
-        "TASK_LINEAR_SM100_V2": 242,
-        "TASK_DSV3_FFN_MEGA_V2": 348,
-        "TASK_TENSOR_INIT_V2": 352,
-        "TASK_ATTN_BLOCK_MEGAKERNEL_V2": 353,
-        "TASK_DSV3_FFN_W13_PIPE_V2": 356,
-        "TASK_DSV3_FFN_W2_PIPE_V2": 357,
-    },
-    "upstream": {
-        "TASK_RMS_NORM_HOPPER_V2": 224,
-        "TASK_ATTN_SM100_V2": 227,
-        "TASK_LINEAR_SM100_V2": 244,
-        "TASK_LINEAR_WITH_RESIDUAL_SM100_V2": 245,
-    },
-}
-MULTI_GPU_END = "MULTIGPU_TASK_END"
-KNOWN_PLACEHOLDERS: Mapping[str, int] = {MULTI_GPU_END: 356}
-TMA_IDS = (231, 256)  # both ends excluded: the generated code asks > 231 and < 256
-HOPPER_TMA_IDS = (150, 198)  # both ends excluded
-MULTI_GPU_START = 300
 MAX_INPUTS, MAX_OUTPUTS = 14, 3
 _TUPLE = re.compile(r"\(?\s*([0-9]{1,4})\s*,\s*([0-9]{1,4})\s*\)?")
 JIT, LIBRARY = "A", "B"
@@ -80,9 +65,10 @@ def _answer(report: Reporter, row: Asked, name: str, what: str) -> str:
 def _numbers(view: SpecView, report: Reporter, row: Asked, *names: str) -> tuple[int, ...] | None:
     values = view.row(row.path, row.source, names).values
     absent = {name: value for name, value in values.items() if isinstance(value, Missing)}
-    for value in absent.values():
+    for name, value in absent.items():
         if value.is_empty:
-            value = replace(value, message=f"{row.name}: {field_words(value.path)} is not given.")
+            fix = f"{value.fix[:-1]}{_free_id(view, row)}." if name == "id" else value.fix
+            value = replace(value, message=f"{row.name}: {field_words(value.path)} is not given.", fix=fix)
         report.missing(value)
     return None if absent else tuple(values[name] for name in names)
 
@@ -91,6 +77,16 @@ def _placeholders(view: SpecView) -> dict[str, int]:
     """Placeholder enums of the tree: those that are known, and those of the spec, which win."""
     given = {name: view.field(f"wiring.placeholders.{name}") for name in view.doc["wiring"]["placeholders"]}
     return {**KNOWN_PLACEHOLDERS, **{name: value for name, value in given.items() if isinstance(value, int)}}
+
+
+def _free_id(view: SpecView, row: Asked) -> str:
+    """The end of a sentence that asks for an id: which one is free as far as the app and the spec know its tree."""
+    tree, tma = row.source["tree"], row.source["tma"] == "yes"
+    rows = enumerate(view.doc["wiring"]["tasks"])
+    ids = [view.number(f"{TABLE}[{index}].id", other["id"]) for index, other in rows if other["tree"] == tree]
+    taken = [number for number in ids if isinstance(number, int)]
+    free = next_free(tree, taken, _placeholders(view).values(), tma=tma)
+    return "" if free is None else f", such as {free}, the next one that is not known to be taken in {tree}"
 
 
 @spec_rule(
@@ -124,20 +120,22 @@ def r46(view: SpecView, report: Reporter, context: Context) -> None:
         if values is None:
             continue
         if tree:
-            _judge_unique(report, row, (tree, values[0]), taken)
+            _judge_unique(view, report, row, (tree, values[0]), taken)
         for name, value in _placeholders(view).items():
             if value == values[0]:
                 report.add(
                     f"{row.path}.id",
                     f"{row.name} has the id {value}, the same number as the placeholder {name}.",
-                    "Nothing is known to read the placeholder; take another id if you can.",
+                    f"Nothing is known to read the placeholder; take another id if you can{_free_id(view, row)}.",
                     severity=WARNING,
                     id=value,
                     placeholder=name,
                 )
 
 
-def _judge_unique(report: Reporter, row: Asked, place: tuple[str, int], taken: dict[tuple[str, int], str]) -> None:
+def _judge_unique(
+    view: SpecView, report: Reporter, row: Asked, place: tuple[str, int], taken: dict[tuple[str, int], str]
+) -> None:
     """Compare an id of a tree with the tree's known tasks and with the rows before; `taken` remembers it."""
     tree, number = place
     enum = row.source["enum"]
@@ -147,7 +145,7 @@ def _judge_unique(report: Reporter, row: Asked, place: tuple[str, int], taken: d
         report.add(
             f"{row.path}.id",
             f"{row.name} has the id {number}, which {other} has in {tree}.",
-            "Take the next free id.",
+            f"Take a free id{_free_id(view, row)}.",
             id=number,
             taken_by=other,
         )
@@ -170,7 +168,7 @@ def r47(view: SpecView, report: Reporter, context: Context) -> None:
         if values is None or not tma:
             continue
         (number,) = values
-        inside = low < number < high
+        inside = has_descriptors(number)
         if tma == "no":
             if inside:
                 report.add(
