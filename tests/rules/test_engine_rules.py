@@ -81,11 +81,57 @@ def test_r44_barriers_of_the_loads_have_a_slot_for_each_stage(written):
     assert findings[0].message == f"W_tma has {slots} slots, but the ring has {stages} stages."
 
 
+OWN_WAY_BACK = {"name": "B_free", "ordinal": "4*STAGES", "slots": "6", "pair": "B_sf", "first_phase": "1"}
+
+
+def with_second_ring(slots, *, slices="6", pair="B_free", **cells):
+    """The grouped GEMM with B and its scales in a ring of their own; the ring of the stages stays that of W."""
+    doc = grouped_gemm_spec()
+    rows = doc["sems"]["rows"]
+    rows.append({**rows[2], **OWN_WAY_BACK, "slots": slots})
+    doc = changed(doc, sems__rows__1__slots=slots, sems__rows__1__pair=pair)
+    doc = changed(doc, **{f"sems__rows__1__{name}": value for name, value in cells.items()})
+    for part in doc["smem"]["regions"][8]["slices"][:3]:
+        part["slots"] = slices
+    return doc
+
+
+@pytest.mark.parametrize(
+    ("second", "severity", "said"),
+    [
+        ({"slots": "6"}, None, ""),
+        ({"slots": "12", "slices": "12"}, None, ""),
+        ({"slots": "6", "storage": "B+SFA+SFB"}, None, ""),
+        ({"slots": "6", "storage": ""}, None, ""),
+        ({"slots": "2", "slices": "2", "arrives": "early"}, None, ""),
+        ({"slots": "4", "slices": "4"}, "I", "the loads of one iteration get 4 ahead at most"),
+        # Each of the ways in which a barrier is left behind when the stages change.
+        ({"slots": "6", "slices": "STAGES"}, "W", "but BSF, which it fills, has 8."),
+        ({"slots": "6", "slices": "4", "storage": "B"}, "W", "but B, which it fills, has 4."),
+        ({"slots": "6", "storage": "W"}, "W", "but W, which it fills, has 8."),
+        ({"slots": "6", "pair": "mma"}, "W", "but comes back by mma together with the ring of 8 stages."),
+        ({"slots": "6", "slices": "STAGES", "data": "tma"}, "W", "but BSF, which it fills, has 8."),
+    ],
+)
+def test_r44_a_second_ring_has_its_own_depth_where_its_way_back_and_its_storage_are_its_own(second, severity, said):
+    findings = found(with_second_ring(**second), "R44")
+    assert [(f.severity, f.path) for f in findings] == ([(severity, "sems.rows[1].slots")] if severity else [])
+    assert [f for f in findings if said not in f.message] == []
+
+
+def test_r44_two_rings_of_which_none_has_the_stages():
+    findings = found(changed(with_second_ring("6"), roles__stages="7"), "R44")
+    assert [(f.severity, f.path) for f in findings] == [("W", "sems.rows[0].slots"), ("W", "sems.rows[1].slots")]
+
+
 def test_r44_depths_of_channels():
     doc = grouped_gemm_channels()
     assert found(doc, "R44") == []
     findings = found(changed(doc, sems__channels__0__depth="4"), "R44")
     assert [f.path for f in findings] == ["sems.channels[0].depth"]
+    own = {"shares_empty_with": "", "empty_base": "32", "depth": "6", "storage": ""}
+    second = changed(doc, **{f"sems__channels__1__{name}": value for name, value in own.items()})
+    assert found(second, "R44") == []
 
 
 def test_r44_missing_stages():

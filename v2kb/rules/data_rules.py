@@ -115,6 +115,23 @@ def bound_sizes(view: SpecView, names: str) -> list[int] | Missing:
     return sizes
 
 
+def slots_of_storage(view: SpecView, names: str) -> set[int]:
+    """Return how many slots each part of SMEM has that a barrier's storage names (`names` as in `bound_sizes`).
+
+    A region of one slot counts by its slices. What has one slot, or no number of slots that can be read, is left out.
+    """
+    counts: set[int] = set()
+    for name in _names(names):
+        parts = _parts(view, name)
+        numbers = [part.values["slots"] for part in parts]
+        if numbers == [1]:
+            slices = enumerate(parts[0].source.get("slices", ()))
+            counts |= {view.number(f"{parts[0].path}.slices[{n}].slots", part["slots"]) for n, part in slices}
+        elif all(isinstance(number, int) for number in numbers):
+            counts.add(sum(numbers))
+    return {count for count in counts if isinstance(count, int) and count > 1}
+
+
 def tma_targets(view: SpecView) -> set[str]:
     """Return the paths of the regions into which a TMA barrier's storage says that copies land, whole or in a slice."""
     bound = [name for row in view.sems if row.source["kind"] == "tma" for name in _names(row.source["storage"])]

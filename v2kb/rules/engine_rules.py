@@ -1,5 +1,6 @@
 """Rules R43 to R45, R75 and R77: the idiom, the depth of its ring, the engine that writes the body, and the scales."""
 
+from v2kb.rules.data_rules import slots_of_storage
 from v2kb.rules.granularity import Iterations, has_rows, iterations
 from v2kb.rules.rule_registry import ERROR, INFO, WARNING, Context, Reporter, Rule, spec_rule
 from v2kb.rules.spec_view import Missing, Row, SpecView
@@ -12,6 +13,7 @@ WEDGE_ROUNDS = 2
 MATRIX_KIND = "gemm_pipeline"
 # Ways in which a stage is filled: what comes by tensor memory or by stores is no stage of the ring.
 LOADED = ("tma", "cp_async")
+PER_ITERATION = "per_iteration"
 ROUTING_QUESTIONS = {
     "first_bring_up": "this is the first bring-up of the op",
     "campaign_verdict": "the number decides a campaign's verdict",
@@ -114,9 +116,19 @@ def _judge_ring(report: Reporter, row: Row, found: Iterations | Missing) -> None
     severity=WARNING,
     title="Stages of the ring",
     source="the grouped GEMM's spec, section 4; m1-decode-evidence, section 1",
-    formula="STAGES >= 6, and each ring that is loaded by TMA or cp.async has STAGES slots",
-    inputs=("engine.family", "roles.stages", "sems.rows[].slots", "sems.rows[].data", "sems.rows[].pair"),
-    version=2,
+    formula=(
+        "STAGES >= 6; a ring that is loaded by TMA or cp.async has STAGES slots, and so has each that shares its way "
+        "back; one of another depth has a way back of its own and as many slots as its storage (I: below 6 of them)"
+    ),
+    inputs=(
+        "engine.family",
+        "roles.stages",
+        "sems.rows[].slots",
+        "sems.rows[].data",
+        "sems.rows[].pair",
+        "sems.rows[].storage",
+    ),
+    version=3,
 )
 def r44(view: SpecView, report: Reporter, context: Context) -> None:
     if not _is_pipeline(view, report):
@@ -132,16 +144,35 @@ def r44(view: SpecView, report: Reporter, context: Context) -> None:
             f"Plan {MIN_STAGES} stages or more.",
             stages=stages,
         )
-    for row in view.sems:
-        slots = row.values["slots"]
-        if row.source["pair"] and row.source["data"] in LOADED and isinstance(slots, int) and slots != stages:
-            report.add(
-                row.cell("slots"),
-                f"{row.label()} has {slots} slots, but the ring has {stages} stages.",
-                "Give the barrier one slot for each stage, or correct the stages.",
-                slots=slots,
-                stages=stages,
-            )
+    rows = [row for row in view.sems if row.source["pair"] and row.source["data"] in LOADED]
+    loaded = [row for row in rows if isinstance(row.values["slots"], int)]
+    ways_back = {row.source["pair"] for row in loaded if row.values["slots"] == stages}
+    for row in loaded:
+        if row.values["slots"] != stages:
+            _judge_depth(view, report, row, stages, ways_back)
+
+
+def _judge_depth(view: SpecView, report: Reporter, row: Row, stages: int, ways_back: set[str]) -> None:
+    """A loaded ring whose depth is not the stages; `ways_back` are the edges by which the stages come back."""
+    slots, storage = row.values["slots"], row.source["storage"]
+    said, severity = f"{row.label()} has {slots} slots", WARNING
+    held = slots_of_storage(view, storage)
+    if not ways_back:
+        said += f", but the ring has {stages} stages."
+        fix = "Give the barrier one slot for each stage, or correct the stages."
+    elif row.source["pair"] in ways_back:
+        said += f", but comes back by {row.source['pair']} together with the ring of {stages} stages."
+        fix = "Give the barrier one slot for each stage, or a way back of its own."
+    elif held and slots not in held:
+        said += f", but {storage}, which it fills, has {' and '.join(map(str, sorted(held)))}."
+        fix = "Give the barrier one slot for each of its storage, or correct the storage."
+    elif row.source["arrives"] == PER_ITERATION and slots < MIN_STAGES:
+        said += f": the loads of one iteration get {slots} ahead at most, whatever the ring of {stages} stages allows."
+        fix = f"This engine hung at 4; {MIN_STAGES} is the least that is known to run."
+        severity = INFO
+    else:
+        return
+    report.add(row.cell("slots"), said, fix, severity=severity, slots=slots, stages=stages)
 
 
 @spec_rule(
