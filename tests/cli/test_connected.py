@@ -18,8 +18,8 @@ from kernels.models import Kernel, Op, Run, SearchReceipt, Spec, Submission
 from tests import factories as f
 from tests.cli.conftest import as_schema
 from tests.cli.site import ENGINE, Site
+from v2kb.cli import making, writes
 from v2kb.cli import server as http
-from v2kb.cli import writes
 from v2kb.cli.commands import watch
 from v2kb.core.models import Activity
 from v2kb.rules.spec_markdown.writing import write_markdown
@@ -124,6 +124,19 @@ def test_sync_says_what_changed_and_asks_for_no_more_than_that(site):
     for news in (f"{site.row.code} revision 2: not_checked", "new row U1 UNTESTED Another one", "new lever another"):
         assert news in said
     assert site("show", site.row.code).code == 0
+
+
+def test_a_sync_makes_the_index_that_reading_needs(site, monkeypatch, tmp_path):
+    made, make = [], making.make_index
+    monkeypatch.setattr(making, "make_index", lambda *given: (made.append(given), make(*given)))
+    assert site("sync").code == 0
+    assert len(made) == 1
+    assert [site(*words).code for words in (["show", "D1"], ["prior", "norm"], ["sync"])] == [0, 2, 0]
+    assert len(made) == 1
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    said = site("sync")
+    assert (said.code, "is what the server has" in said.out, "XDG_CACHE_HOME" in said.err) == (0, True, True)
 
 
 @pytest.mark.parametrize("damage", [lambda t: t.replace("DEAD", "WINS", 1), lambda t: "", lambda t: t[:-20]])

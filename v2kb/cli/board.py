@@ -5,10 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from v2kb.cli.index import Index
-from v2kb.cli.making import states_of
 from v2kb.cli.search import Found, matching, search_rows
-from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.evidence import DEAD, UNTESTED, VERDICTS, WIN
+from v2kb.rules.row_facts import states_of_line
 from v2kb.rules.search_query import split_query
 from v2kb.rules.search_receipt import Standing, standing
 from v2kb.rules.search_tiers import ABOVE, BELOW, MAX_ROWS, OWN
@@ -142,7 +141,7 @@ class _Family:
 def _rows_of(index: Index, levers: Iterable[str]) -> dict[str, list[int]]:
     """Verdict -> places of the rows of these levers in the order of their codes; archived ones when DEAD."""
     rows: dict[str, list[int]] = {verdict: [] for verdict in VERDICTS}
-    for place in sorted(index.of_levers(levers), key=lambda place: code_order(index.codes[place][0])):
+    for place in sorted(index.of_levers(levers), key=index.code_order.__getitem__):
         verdict = index.verdicts[place]
         if verdict == DEAD or not index.codes[place][1]:
             rows[verdict].append(place)
@@ -153,7 +152,7 @@ def _board_rows(
     index: Index, reasons: Mapping[int, str], places: Sequence[int], design: Design, family: _Family
 ) -> Iterable[BoardRow]:
     for place, row in zip(places, index.rows(places), strict=True):
-        slug, states = row["content"]["lever"], states_of(row)
+        slug, states = row["content"]["lever"], states_of_line(row)
         speaks_of = family.speaks_of(slug)
         seen = standing(
             row["content"],

@@ -9,7 +9,7 @@ from typing import Any
 
 from v2kb.cli.checkout import NoCheckout, age, find_checkout, said_age
 from v2kb.cli.exits import CLEAR, TOO_OLD, WARNINGS, CliError
-from v2kb.cli.index import SECTION, Index
+from v2kb.cli.index import Index
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.names import lever_key
 from v2kb.rules.pinning import MIN_PIN, Known, covering, pin_citations, pin_contracts
@@ -153,13 +153,12 @@ class _Known(Known):
         held = self.index.line("document", document) or {"revisions": {}, "head_hash": ""}
         start = start or held["head_hash"]
         for whole, anchors in held["revisions"].items() if len(start) >= MIN_PIN else ():
-            anchor = name if name in anchors else self._numbered.get((document, name.removeprefix("§")), "")
+            anchor = name if name in anchors else self._numbered(document, name.removeprefix("§"))
             if whole.startswith(start) and anchor in anchors:
                 return anchor, whole
         return "", ""
 
-    @cached_property
-    def _numbered(self) -> dict[tuple[str, str], str]:
-        """(document, number) -> anchor: a snapshot numbers the sections of heads alone."""
-        lines = reversed(self.index.lines(SECTION))
-        return {(line["document"], line["number"]): line["anchor"] for line in lines if line["number"]}
+    def _numbered(self, document: str, number: str) -> str:
+        """The anchor of the section with this number: a snapshot numbers the sections of heads alone."""
+        sections = self.index.sections_of(document) if number else []
+        return next((line["anchor"] for line in sections if line["number"] == number), "")

@@ -9,53 +9,89 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from v2kb.cli.exits import CliError
 from v2kb.rules.lever_family import Families
 from v2kb.rules.names import lever_key
-from v2kb.rules.snapshot import Head, Line, SnapshotError, read_head
+from v2kb.rules.snapshot import Head, Line, SnapshotError, check_snapshot, read_head
 
 if TYPE_CHECKING:
     from v2kb.rules.scope import Aliases
     from v2kb.rules.search_expression import Expression
 
-VERSION = 1
+VERSION = 2
 """Part of the file's name: raise it whenever what is stored, or how words are read, changes."""
 ROW, SECTION = "row", "section"
 
 
 def snapshot_index(snapshot: Path) -> Index:
-    """The index of a snapshot's file, made where there is none. Raises SnapshotError."""
+    """The index of a snapshot's file, made where there is none. Raises SnapshotError.
+
+    A file that was never seen, or that changed since, is hashed before its index is used.
+    """
     try:
         with snapshot.open(encoding="utf-8") as stream:
             head = read_head(stream.readline())
-        state = snapshot.stat()
+        path, seen = cache_folder() / f"{head.sha256[:24]}.{VERSION}.sqlite", _state(snapshot)
+        held = _held(path, head)
+        if held and held.seen(snapshot) == seen:
+            return held
+        text = snapshot.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise SnapshotError(f"There is no snapshot at {snapshot}.", "Run `v2kb sync` to fetch one.") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SnapshotError(f"{snapshot} can't be read: {error}.") from error
-    seen = f"{state.st_size}.{state.st_mtime_ns}"
-    path = cache_folder() / f"{head.sha256[:24]}.{VERSION}.sqlite"
-    if path.exists():
-        held = Index(path, head)
-        if held.seen == seen:
-            return held
-        held.close()
+    read, rest = check_snapshot(text)
+    if read.sha256 != head.sha256:  # a sync came between
+        return snapshot_index(snapshot)
+    if held is None:
+        _make(rest, path)
+    _note_seen(path, snapshot, seen)
+    return held or Index(path, head)
+
+
+def _make(lines: str, path: Path) -> None:
     from v2kb.cli.making import make_index  # once for each snapshot
 
     try:
-        make_index(snapshot, path, seen)
+        make_index(lines, path)
     except (OSError, sqlite3.Error) as error:
         fix = "Make the folder writable, or name another with XDG_CACHE_HOME."
         raise SnapshotError(f"The index {path} can't be written: {error}.", fix) from None
-    return Index(path, head)
 
 
 def cache_folder() -> Path:
     """Where indexes lie: $XDG_CACHE_HOME/v2kb or ~/.cache/v2kb."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "v2kb"
+
+
+def _state(snapshot: Path) -> str:
+    """Size and time of a file: while both stay, it is taken to hold what it held."""
+    state = snapshot.stat()
+    return f"{state.st_size}.{state.st_mtime_ns}"
+
+
+def _held(path: Path, head: Head) -> Index | None:
+    """The index that lies at a path; None where there is none, or something else."""
+    if not path.exists():
+        return None
+    held = Index(path, head)
+    if held.is_one:
+        return held
+    held.close()
+    return None
+
+
+def _note_seen(path: Path, snapshot: Path, seen: str) -> None:
+    """Note that a snapshot's file, as it is, holds what the index was made of; where that can't be written it is hashed
+    again the next time.
+    """
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT OR REPLACE INTO seen VALUES (?, ?)", [os.fsencode(snapshot.absolute()), seen])
 
 
 def families_of(levers: Iterable[Line]) -> Families[str]:
@@ -69,16 +105,22 @@ class Index:
     """One snapshot's file. Places number its rows, and its sections, from 1 in the order of their creation."""
 
     def __init__(self, path: Path, head: Head) -> None:
-        self.head = head
-        self._connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+        self.head, self.path = head, path
+        self._connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
 
     @property
-    def seen(self) -> str:
-        """Size and time of the snapshot that was read; empty for a file that is no index."""
+    def is_one(self) -> bool:
+        """Whether the file is an index at all."""
         try:
-            return self._all("SELECT value FROM meta WHERE name = 'seen'")[0][0]
-        except (sqlite3.Error, IndexError):
-            return ""
+            self._connection.execute("SELECT count(*) FROM seen")
+        except sqlite3.Error:
+            return False
+        return True
+
+    def seen(self, snapshot: Path) -> str:
+        """State of the snapshot's file when its hash was last found right; empty where it never was."""
+        found = self._all("SELECT state FROM seen WHERE snapshot = ?", [os.fsencode(snapshot.absolute())])
+        return found[0][0] if found else ""
 
     def close(self) -> None:
         self._connection.close()
@@ -129,6 +171,10 @@ class Index:
         """All lines of a kind, in their order."""
         return [json.loads(text) for (text,) in self._all("SELECT json FROM line WHERE kind = ? ORDER BY id", [kind])]
 
+    def rows_of(self, codes: Iterable[str]) -> list[Line]:
+        """The rows with these codes, those that there are."""
+        return [row for code in sorted(codes) if (row := self.line(ROW, code)) is not None]
+
     def rows(self, places: Sequence[int]) -> list[Line]:
         """The rows at these places, in this order."""
         sql = f"SELECT facts.id, json FROM (SELECT id, code FROM facts WHERE id IN ({_marks(places)})) facts"
@@ -138,13 +184,38 @@ class Index:
 
     def sections(self, places: Sequence[int]) -> list[Line]:
         """The sections at these places, in this order."""
-        held = self.lines(SECTION)
-        return [held[place - 1] for place in places]
+        ((before,),) = self._all("SELECT min(id) - 1 FROM line WHERE kind = ?", [SECTION])
+        sql = f"SELECT id, json FROM line WHERE id IN ({_marks(places)})"
+        found = {place - before: json.loads(text) for place, text in self._all(sql, [before + p for p in places])}
+        return [found[place] for place in places]
+
+    def sections_of(self, document: str) -> list[Line]:
+        """The sections of a document, in their order."""
+        sql = "SELECT json FROM line WHERE kind = ? AND key >= ? AND key < ? ORDER BY id"
+        keys = [f"{document}#", f"{document}{chr(ord('#') + 1)}"]
+        return [json.loads(text) for (text,) in self._all(sql, [SECTION, *keys])]
+
+    def dead_rows(self, levers: Iterable[str]) -> list[Line]:
+        """The DEAD rows of these levers (slugs, with those that they were merged into), archived ones too; and those
+        whose lever is none that is known.
+        """
+        wanted = list(levers)
+        sql = f"""
+            SELECT line.json FROM facts JOIN line ON line.kind = 'row' AND line.key = facts.code
+            WHERE facts.verdict = 'DEAD' AND (facts.lever IN ({_marks(wanted)})
+              OR facts.lever NOT IN (SELECT key FROM line WHERE kind = 'lever'))
+        """
+        return [json.loads(text) for (text,) in self._all(sql, wanted)]
 
     @cached_property
     def codes(self) -> dict[int, tuple[str, bool]]:
         """Place -> (code, whether the row is archived)."""
         return {place: (code, bool(old)) for place, code, old in self._all("SELECT id, code, archived FROM facts")}
+
+    @cached_property
+    def code_order(self) -> dict[int, int]:
+        """Place -> where the row stands in the order of the codes (`antiloop_facts.code_order`)."""
+        return dict(self._all("SELECT id, code_order FROM facts"))
 
     @cached_property
     def verdicts(self) -> dict[int, str]:
@@ -216,7 +287,11 @@ class Index:
         return self._all(f"SELECT * FROM {kind}_entry WHERE id IN ({_marks(places)})", list(places))
 
     def _all(self, sql: str, values: Sequence[Any] = ()) -> list[tuple]:
-        return self._connection.execute(sql, values).fetchall()
+        try:
+            return self._connection.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            fix = f"Remove {self.path}; the next command makes it anew."
+            raise CliError(f"The index of the snapshot is damaged: {error}.", fix) from None
 
 
 def _marks(values: Sequence[Any]) -> str:

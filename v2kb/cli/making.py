@@ -3,21 +3,29 @@
 import json
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from v2kb.cli.index import ROW, SECTION, families_of
-from v2kb.rules.row_facts import RowStates, row_facts, row_words
+from v2kb.rules.antiloop_facts import code_order
+from v2kb.rules.row_facts import row_facts, row_words, states_of_line
 from v2kb.rules.search_fts5 import TOKENIZER, marked
 from v2kb.rules.search_words import document_words
-from v2kb.rules.snapshot import Line, read_snapshot
+from v2kb.rules.snapshot import Line, lines_by_kind
 
 MIN_WORD_CHARS = 4
+KEPT = 3
+LEFT_BEHIND_S = 3600
+"""How old an unfinished index is that nobody can still be writing."""
 _SCHEMA = f"""
-    CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT);
+    CREATE TABLE seen (snapshot BLOB PRIMARY KEY, state TEXT);
     CREATE TABLE line (id INTEGER PRIMARY KEY, kind TEXT, key TEXT, json TEXT);
     CREATE INDEX line_key ON line (kind, key);
-    CREATE TABLE facts (id INTEGER PRIMARY KEY, code TEXT, archived INTEGER, verdict TEXT, lever TEXT, json TEXT);
+    CREATE TABLE facts (
+      id INTEGER PRIMARY KEY, code TEXT, code_order INTEGER, archived INTEGER, verdict TEXT, lever TEXT, json TEXT
+    );
     CREATE TABLE hash (value TEXT, row INTEGER);
     CREATE INDEX hash_value ON hash (value);
     CREATE TABLE row_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
@@ -29,23 +37,39 @@ _SCHEMA = f"""
 """
 
 
-def make_index(snapshot: Path, path: Path, seen: str) -> None:
-    """Write the index of a snapshot to `path`; `seen` says which file it was made of. Raises SnapshotError."""
-    _, lines = read_snapshot(snapshot.read_text(encoding="utf-8"))
+def make_index(text: str, path: Path) -> None:
+    """Write the index of a snapshot's lines to `path`, whole or not at all. Raises OSError, sqlite3.Error."""
+    lines = lines_by_kind(text)
     path.parent.mkdir(parents=True, exist_ok=True)
-    for old in sorted(path.parent.glob("*.sqlite"), key=lambda file: file.stat().st_mtime)[:-3]:
-        old.unlink(missing_ok=True)
+    _tidy(path.parent)
     unfinished = path.with_suffix(f".{os.getpid()}.tmp")
-    unfinished.unlink(missing_ok=True)
-    connection = sqlite3.connect(unfinished)
     try:
-        connection.executescript(_SCHEMA)
-        _fill(connection, lines)
-        connection.execute("INSERT INTO meta VALUES ('seen', ?)", [seen])
-        connection.commit()
-    finally:
-        connection.close()
-    unfinished.replace(path)
+        unfinished.unlink(missing_ok=True)
+        connection = sqlite3.connect(unfinished)
+        try:
+            connection.executescript(_SCHEMA)
+            _fill(connection, lines)
+            connection.commit()
+        finally:
+            connection.close()
+        unfinished.replace(path)
+    except BaseException:
+        for left in path.parent.glob(f"{unfinished.name}*"):
+            left.unlink(missing_ok=True)
+        raise
+
+
+def _tidy(folder: Path) -> None:
+    """Remove all indexes but the newest ones, and what a kill left behind."""
+    changed = {}
+    for file in folder.iterdir():
+        with suppress(FileNotFoundError):  # another command tidies too
+            changed[file] = file.stat().st_mtime
+    indexes = sorted((file for file in changed if file.suffix == ".sqlite"), key=changed.__getitem__)
+    before = time.time() - LEFT_BEHIND_S
+    left = [file for file, when in changed.items() if ".tmp" in file.name and when < before]
+    for file in [*indexes[:-KEPT], *left]:
+        file.unlink(missing_ok=True)
 
 
 def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> None:
@@ -57,12 +81,14 @@ def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> No
         )
     names = _names_of_survivors(lines.get("lever", []))
     words: set[str] = set()
+    codes = sorted((row["code"] for row in lines.get("row", [])), key=code_order)
+    in_order = {code: rank for rank, code in enumerate(codes)}
     for place, row in enumerate(lines.get("row", []), 1):
         slug, called = names.get(row["content"]["lever"], (row["content"]["lever"], []))
-        facts = row_facts(row["content"], states_of(row)) | {"archived": row["archived"], "lever": slug}
+        facts = row_facts(row["content"], states_of_line(row)) | {"archived": row["archived"], "lever": slug}
         connection.execute(
-            "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?)",
-            [place, row["code"], row["archived"], facts["verdict"], slug, json.dumps(facts)],
+            "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [place, row["code"], in_order[row["code"]], row["archived"], facts["verdict"], slug, json.dumps(facts)],
         )
         hashes = [(value, place) for value in (row["head_hash"], *row["older"])]
         connection.executemany("INSERT INTO hash VALUES (?, ?)", hashes)
@@ -87,11 +113,6 @@ def _names_of_survivors(levers: Iterable[Line]) -> dict[str, tuple[str, list[str
     families = families_of(by_slug.values())
     standing = {slug: by_slug[families.survivor(slug)] for slug in by_slug}
     return {slug: (lever["slug"], [lever["name"], *lever["aliases"]]) for slug, lever in standing.items()}
-
-
-def states_of(row: Line) -> RowStates:
-    """What hangs on a row of the snapshot."""
-    return RowStates(row["flags"], row["confirmed"], row["proposals"], tuple(row["superseded_by"]))
 
 
 def section_words(section: Line, document: Line) -> tuple[str, str]:

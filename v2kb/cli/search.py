@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from v2kb.cli.index import ROW, Index
-from v2kb.rules.antiloop_facts import code_order
 from v2kb.rules.names import exact_hashes, lever_key
 from v2kb.rules.row_filters import keeps, meant_words
 from v2kb.rules.scope import Aliases
@@ -122,7 +121,7 @@ class _Search:
 
         def rank(place: int) -> tuple:
             tier, score = self._found[place]
-            return tier, -score, code_order(self.index.codes[place][0])
+            return tier, -score, self.index.code_order[place]
 
         return sorted(self.places(), key=rank)
 

@@ -3,7 +3,7 @@
 One reading for the database, which stores it beside each row, and for a snapshot in a checkout.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -25,6 +25,11 @@ class RowStates:
     confirmed: int = 0
     proposals: int = 0
     superseded_by: tuple[str, ...] = ()
+
+
+def states_of_line(row: Mapping[str, Any]) -> RowStates:
+    """What hangs on a row of a snapshot, by its line."""
+    return RowStates(row["flags"], row["confirmed"], row["proposals"], tuple(row["superseded_by"]))
 
 
 def row_facts(content: dict[str, Any], states: RowStates) -> dict[str, Any]:

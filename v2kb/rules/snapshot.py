@@ -9,9 +9,11 @@ covers all lines after the head (formats.md describes each kind).
 
 import hashlib
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from v2kb.rules.canonical import canonical_json
@@ -19,6 +21,7 @@ from v2kb.rules.canonical import canonical_json
 FORMAT = 1
 KINDS = ("vocabulary", "rule", "lever", "row", "document", "section", "op", "spec")
 Line = dict[str, Any]
+_SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
 class SnapshotError(ValueError):
@@ -72,22 +75,37 @@ def read_head(first_line: str) -> Head:
             "Install the version of v2kb that your server runs, then run `v2kb sync`.",
         )
     try:
-        return Head(str(raw["made_at"]), int(raw["change"]), str(raw["sha256"]), dict(raw["counts"]))
+        head = Head(str(raw["made_at"]), int(raw["change"]), str(raw["sha256"]), dict(raw["counts"]))
+        is_whole = datetime.fromisoformat(head.made_at).tzinfo is not None and bool(_SHA256.fullmatch(head.sha256))
     except (KeyError, TypeError, ValueError):
-        raise SnapshotError("The snapshot's head is incomplete.") from None
+        is_whole = False
+    if not is_whole:
+        raise SnapshotError("The snapshot's head is incomplete.")
+    return head
 
 
-def read_snapshot(text: str) -> tuple[Head, dict[str, list[Line]]]:
-    """The head and the lines by kind. Raises SnapshotError, also when a line was changed, added or lost."""
+def check_snapshot(text: str) -> tuple[Head, str]:
+    """The head and the text of the lines after it. Raises SnapshotError, also where a line was changed or lost."""
     first, _, rest = text.partition("\n")
     head = read_head(first)
     if hashlib.sha256(rest.encode()).hexdigest() != head.sha256:
         raise SnapshotError("The snapshot is not as the server made it: its hash differs.")
+    return head, rest
+
+
+def read_snapshot(text: str) -> tuple[Head, dict[str, list[Line]]]:
+    """The head and the lines by kind. Raises SnapshotError as `check_snapshot` does."""
+    head, rest = check_snapshot(text)
+    return head, lines_by_kind(rest)
+
+
+def lines_by_kind(text: str) -> dict[str, list[Line]]:
+    """The lines of a checked snapshot after its head, by kind and in their order."""
     found: dict[str, list[Line]] = defaultdict(list)
-    for line in rest.split("\n")[:-1]:
+    for line in text.split("\n")[:-1]:
         read = json.loads(line)
         found[read["kind"]].append(read)
-    return head, found
+    return found
 
 
 def gate_facts(lines: Mapping[str, list[Line]]) -> dict[str, Any]:

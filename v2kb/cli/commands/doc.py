@@ -54,8 +54,9 @@ def sections_named(index: Index, what: str) -> list[Line]:
     if not numbered:
         return []
     key = lever_key(numbered["document"])
-    named = {d["slug"] for d in index.lines("document") if key in lever_key(d["slug"]) or key in lever_key(d["title"])}
-    number, sections = numbered["number"].rstrip("."), [s for s in index.lines(SECTION) if s["document"] in named]
+    named = [d["slug"] for d in index.lines("document") if key in lever_key(d["slug"]) or key in lever_key(d["title"])]
+    number = numbered["number"].rstrip(".")
+    sections = [section for slug in named for section in index.sections_of(slug)]
     found = [section for section in sections if section["number"].rstrip(".") == number]
     if sections and not found:
         known = ", ".join(dict.fromkeys(f"§{section['number']}" for section in sections if section["number"]))
@@ -66,7 +67,7 @@ def sections_named(index: Index, what: str) -> list[Line]:
 def _sections_with(index: Index, what: str) -> list[Line]:
     """Sections with every word, best first; with some of them where none has all."""
     try:
-        query = parse_query(what)
+        query = parse_query(what, of_rows=False)
     except QueryError as error:
         raise CliError(error.message, error.fix) from None
     for wanted in (expression_of(query.wanted), any_of(query.wanted)):

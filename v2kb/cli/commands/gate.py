@@ -2,20 +2,24 @@
 
 import argparse
 from datetime import date
+from typing import Any
 
 from v2kb.cli.exits import BLOCKED, CLEAR, UNREADABLE, CliError
 from v2kb.cli.facts import Facts, facts_at_hand, say_notes
 from v2kb.cli.files import read_text
+from v2kb.cli.index import Index
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.antiloop import GateResult, Line, evaluate
+from v2kb.rules.antiloop_reach import reach_of
 from v2kb.rules.antiloop_rules import ERROR, NOT_APPLICABLE, SATISFIED, UNSATISFIED
+from v2kb.rules.snapshot import Line as SnapshotLine
 from v2kb.rules.snapshot import gate_facts
 from v2kb.rules.spec_markdown.draft import Reading
 from v2kb.rules.spec_markdown.files import read_file
 
 EXAMPLE = "v2kb gate specs/w13.md --op w13-grouped-gemm-b200"
 PROVISIONAL = "provisional: an approval is given in the app alone"
-_KINDS = ("vocabulary", "row", "lever", "document", "op")
+_KINDS = ("vocabulary", "lever", "document", "op")
 _COLOURS = {SATISFIED: "green", UNSATISFIED: "red", ERROR: "red", NOT_APPLICABLE: "faint"}
 
 
@@ -44,9 +48,18 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
 
 def gate_of(reading: Reading, facts: Facts) -> GateResult:
     """What the gate says of a file today: of its document as the app would pin it, without marks and former authors."""
-    known = gate_facts({kind: facts.index.lines(kind) for kind in _KINDS})
+    document = facts.pinned(reading.document)
+    known = {kind: facts.index.lines(kind) for kind in _KINDS} | {"row": rows_looked_at(document, facts.index)}
     context = {"authors": [], "new_mechanism_marks": [], "today": date.today().isoformat()}
-    return evaluate(facts.pinned(reading.document), known, context)
+    return evaluate(document, gate_facts(known), context)
+
+
+def rows_looked_at(document: dict[str, Any], index: Index) -> list[SnapshotLine]:
+    """The rows that the gate looks at, with those that supersede them."""
+    reach = reach_of(document, index.levers)
+    rows = {row["code"]: row for row in [*index.rows_of(reach.codes), *index.dead_rows(reach.levers)]}
+    newer = {code for row in rows.values() for code in row["superseded_by"]} - rows.keys()
+    return [*rows.values(), *index.rows_of(newer)]
 
 
 def _text(terminal: Terminal, file: str, reading: Reading, result: GateResult, *, everything: bool) -> None:

@@ -36,6 +36,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
     news = fetch(server, checkout)
     if not terminal.json:
         news.show(terminal)
+    make_ready(checkout, terminal)
     outcomes = [] if read.snapshot_only else list(send_all(server, checkout, terminal))
     if terminal.json:
         terminal.document({"snapshot": news.as_document(), "outbox": [one.as_document() for one in outcomes]})
@@ -87,6 +88,16 @@ def fetch(server: Server, checkout: Checkout) -> News:
         raise CliError(f"What the server sent is no snapshot: {error}", "What was here before is unchanged.") from None
     _write(checkout, text)
     return News(head, True, news_of(old[1] if old else {}, lines))
+
+
+def make_ready(checkout: Checkout, terminal: Terminal) -> None:
+    """Make the index that reading needs, so that the first command after a sync does not wait for it; say where it
+    can't be written. The snapshot is there either way.
+    """
+    try:
+        checkout.index().close()
+    except CliError as error:
+        terminal.say(f"note: {error.message} {error.fix}")
 
 
 def _held(checkout: Checkout) -> tuple[Head, dict[str, list[Line]]] | None:
