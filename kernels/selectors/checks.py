@@ -5,15 +5,25 @@ from typing import Any
 from evidence.models import EvidenceRow
 from kernels.models import Op, Spec, SpecRevision
 from kernels.selectors.waivers import agreed_waivers
-from v2kb.rules.rule_registry import ERROR, WAIVED
-from v2kb.rules.spec_check import beside, report_beside
+from v2kb.rules.rule_registry import ERROR, WAIVED, Finding
+from v2kb.rules.spec_check import beside, parts_without_op, report_beside
 from v2kb.rules.spec_rules import SpecReport, findings_as_document
+
+
+def _ops_of(document: dict[str, Any]) -> dict[str, dict[str, Any] | None]:
+    """Op slug -> newest contract or none yet, for the ops that a spec document names and that there are."""
+    ops = Op.objects.select_related("head").filter(slug__in=beside(document).ops)
+    return {op.slug: op.head.content if op.head else None for op in ops}
 
 
 def contracts_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
     """Op slug -> newest contract, for the ops that a spec document names."""
-    ops = Op.objects.select_related("head").filter(slug__in=beside(document).ops)
-    return {op.slug: op.head.content for op in ops if op.head}
+    return {slug: contract for slug, contract in _ops_of(document).items() if contract}
+
+
+def lacking_op(document: dict[str, Any]) -> tuple[Finding, ...]:
+    """The parts of a spec document that name no op, or one that there isn't."""
+    return parts_without_op(document, _ops_of(document))
 
 
 def neighbours_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -31,13 +41,17 @@ def heads_of(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def report_of(document: dict[str, Any], spec: Spec | None = None) -> SpecReport:
-    """What the spec rules say of a document, canonical or as typed, with the waivers agreed to for its spec."""
+    """What the spec rules say of a document, canonical or as typed; for a `spec` also of parts without op, and with
+    the waivers that were agreed to.
+    """
+    ops = _ops_of(document)
     return report_beside(
         document,
-        ops=contracts_of(document),
+        ops={slug: contract for slug, contract in ops.items() if contract},
         specs=neighbours_of(document),
         rows=heads_of(document),
-        waivers=agreed_waivers(spec) if spec is not None and spec.pk else (),
+        waivers=agreed_waivers(spec) if spec is not None else (),
+        known_ops=ops if spec is not None else None,
     )
 
 

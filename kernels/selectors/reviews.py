@@ -8,6 +8,7 @@ from kernels.selectors.checks import blocking_now
 from kernels.selectors.gate import gate_preview
 from v2kb.core.models import User
 from v2kb.rules.antiloop import GateResult
+from v2kb.rules.rule_registry import DOCUMENT_RULE
 
 
 def still_reviews(position: Position) -> bool:
@@ -44,7 +45,8 @@ def what_is_missing(
     if not Submission.objects.filter(revision=revision).exists():
         missing.append("The designer has not handed this revision in for review.")
     blocking = blocking_now(revision) if blocking is None else blocking
-    broken = sorted({finding["rule"] for finding in blocking})
+    missing += [f"{found['message']} {found['fix']}" for found in blocking if found["rule"] == DOCUMENT_RULE]
+    broken = sorted({finding["rule"] for finding in blocking} - {DOCUMENT_RULE})
     if broken:
         missing.append(f"Spec rules that fail or lack an input: {', '.join(broken)}.")
     positions = current_positions(revision)

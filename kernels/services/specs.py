@@ -9,7 +9,7 @@ from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow
 from evidence.selectors import is_slug_of_lever, resolve_lever
 from kernels import policies
 from kernels.models import Citation, Op, Spec, SpecDraft, SpecOp, SpecRevision, Submission
-from kernels.selectors.checks import blocking_now, checks_document, report_of
+from kernels.selectors.checks import blocking_now, checks_document, lacking_op, report_of
 from references.selectors import cited_section
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
@@ -21,9 +21,9 @@ from v2kb.rules.canonical import content_hash
 from v2kb.rules.code_citation import code_text
 from v2kb.rules.names import SPEC_SERIES
 from v2kb.rules.problem import Problem
+from v2kb.rules.rule_registry import DOCUMENT_RULE, MISSING_INPUT
 from v2kb.rules.spec_document import empty_spec, normalise
 
-CHOOSE_OP = "Choose its op in the section Overview; add the op first where it isn't there."
 MAX_DRAFT_BYTES = 1024 * 1024
 
 
@@ -201,8 +201,10 @@ def submit_spec(actor: Actor, *, revision: SpecRevision) -> Submission:
             fix="Change the spec first. Where evidence moved on, pin its newest revision in the choice that cites it.",
         )
     errors = blocking_now(revision)
-    findings = [Problem(f["path"], f"{f['rule']}: {f['message']}", f["fix"]) for f in errors]
-    refuse_problems("spec.findings", findings + _unknown_sections(revision.content) + _without_op(revision.content))
+    findings = [
+        Problem(f["path"], f"{f['rule']}: {f['message']}".removeprefix(f"{DOCUMENT_RULE}: "), f["fix"]) for f in errors
+    ]
+    refuse_problems("spec.findings", findings + _unknown_sections(revision.content))
     submission = Submission.objects.create(revision=revision, user=actor.user)
     record(actor, "kernels.submit_spec", spec, f"revision {revision.number} handed in for review")
     return submission
@@ -266,20 +268,8 @@ def _unknown_rows_and_ops(document: dict[str, Any]) -> list[Problem]:
         for path, choice, citation in _citations(document, "evidence")
         if _evidence(citation) is None
     ]
-    for i, named in enumerate(document["ops"]):
-        if (named["op"] or not named["name"]) and not Op.objects.filter(slug=named["op"]).exists():
-            problems.append(
-                Problem(f"ops[{i}].op", f"There is no op {named['op'] or '(empty)'}.", "Choose an op of the list.")
-            )
-    return problems
-
-
-def _without_op(document: dict[str, Any]) -> list[Problem]:
-    return [
-        Problem(f"ops[{i}].op", f"{named['name']} names no op, so no contract says what it computes.", CHOOSE_OP)
-        for i, named in enumerate(document["ops"])
-        if not named["op"]
-    ]
+    wrong = [found for found in lacking_op(document) if found.kind != MISSING_INPUT]
+    return problems + [Problem(found.path, found.message, found.fix) for found in wrong]
 
 
 def _evidence(citation: dict[str, Any]) -> EvidenceRevision | None:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from kernels.forms import SpecImportForm
 from kernels.models import Op, Spec, SpecRevision
 from kernels.policies import may_design
-from kernels.selectors.checks import contracts_of, report_of
+from kernels.selectors.checks import contracts_of, lacking_op, report_of
 from kernels.selectors.spec_files import spec_json, templates
 from kernels.services import posting
 from kernels.services.specs import covering
@@ -57,8 +57,7 @@ def spec_import(request: HttpRequest) -> HttpResponse:
         check = _checked(form.initial["text"], ops)
     context = _context(form, check)
     if check is not None:
-        rows = _covered(check.reading.document, ops)["ops"] if ops else []
-        context["without_op"] = [row["name"] for row in rows if not row["op"]]
+        context["without_op"] = lacking_op(_covered(check.reading.document, ops)) if ops else ()
         context["no_contract"] = not form["ops"].value() and not contracts_of(check.reading.document)
     return render(request, "kernels/spec_import.html", context, status=422 if form.errors else 200)
 

@@ -1,12 +1,16 @@
 """What the editor says of a field: in the words of the form, with what to enter, and which amendment sets it."""
 
+import html
 import re
+from urllib.parse import parse_qsl, urlencode
 
 import pytest
 from django.urls import reverse
 
 from kernels.editor.layout import SECTIONS, every_table
-from kernels.models import SpecDraft
+from kernels.editor.screen import Page
+from kernels.models import SpecDraft, SpecRevision
+from kernels.selectors.reviews import what_is_missing
 from tests import factories as f
 from tests.web.test_spec_page_design import full_spec
 from v2kb.rules.field_words import field_words, spoken
@@ -121,3 +125,28 @@ def test_a_section_that_the_gate_blocks_says_so_beside_its_name(client, forms_wo
     page = page_with(client, forms_world, "sems", {"choices": []})
     assert "AL1" in page
     assert counted.findall(page) == ["1"]
+
+
+@pytest.mark.django_db
+def test_an_op_that_a_part_lacks_is_said_while_one_types_and_in_the_same_words_at_every_door(client, forms_world):
+    spec = forms_world["spec"]
+    overview = reverse("kernels:spec_edit", args=[spec.code, "overview"])
+    said = {"w2": "There is no op w2.", "": "W2 names no op, so no contract says what it computes."}
+    for slug, sentence in said.items():
+        draft = SpecDraft.objects.get(user=f.designer().user)
+        typed = parse_qsl(Page("overview").form_of(draft.content), keep_blank_values=True)
+        typed = [pair for pair in typed if not pair[0].startswith(("ops.total", "ops[1]"))]
+        typed += [("ops.total", "2"), ("ops[1].name", "W2"), ("ops[1].op", slug)]
+        body = urlencode([*typed, ("version", draft.version), ("action", "autosave")])
+        form = "application/x-www-form-urlencoded"
+        panel = client.post(overview, body, content_type=form, headers={"HX-Request": "true"}).content.decode()
+        assert f'data-at="ops-1-op" data-level="{"error" if slug else "missing"}"' in panel
+        assert sentence in panel[panel.index('id="checks"') :]
+        assert sentence in said_at(client.get(overview).content.decode(), "f-ops-1-op")
+    finish = {"version": SpecDraft.objects.get(user=f.designer().user).version, "action": "submit"}
+    refused = client.post(reverse("kernels:spec_finish", args=[spec.code]), finish)
+    assert refused.status_code == 422
+    assert said[""] in html.unescape(refused.content.decode())
+    revision = SpecRevision.objects.get(spec=spec, number=2)
+    assert any(sentence.startswith(said[""]) for sentence in what_is_missing(revision))
+    assert said[""] in client.get(spec.get_absolute_url()).content.decode()

@@ -66,15 +66,15 @@ def test_ticked_ops_are_those_of_the_parts_that_name_them_and_the_others_are_sai
     text = SPEC.replace("| Up | y = W x |", "| W13 routed | y = W x | | | |\n| W2 (+shared dn) | y = V x |")
     asked = {"text": text, "ops": "w13-grouped-gemm"}
     page = designer.post(URL, {**asked, "action": "preview"}).content.decode()
-    assert "W2 (+shared dn) has no op." in page
-    assert "W13 routed has no op." not in page
+    assert "W2 (+shared dn) names no op, so no contract says what it computes." in page
+    assert "W13 routed names no op" not in page
     designer.post(URL, {**asked, "action": "create"})
     draft = SpecDraft.objects.get().content
     assert [(row["name"], row["op"], bool(row["contract"])) for row in draft["ops"]] == [
         ("W13 routed", "w13-grouped-gemm", True),
         ("W2 (+shared dn)", "", False),
     ]
-    assert "no op." not in designer.post(URL, {"text": SPEC, "ops": "rmsnorm-cpu"}).content.decode()
+    assert "names no op" not in designer.post(URL, {"text": SPEC, "ops": "rmsnorm-cpu"}).content.decode()
 
 
 def test_what_is_missing_is_said_and_nothing_is_lost(designer):

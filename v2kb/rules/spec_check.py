@@ -4,19 +4,20 @@ Web, REST, `manage.py check_spec` and `v2kb check` share this; they differ in wh
 specs come from (`beside` names them, `report_beside` hands them to the rules).
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from v2kb.rules.antiloop_facts import items, mapping, text
 from v2kb.rules.ceilings import ceilings_of
-from v2kb.rules.rule_registry import ERROR, MISSING_INPUT, OPEN, VIOLATION, WARNING
+from v2kb.rules.rule_registry import DOCUMENT_RULE, ERROR, MISSING_INPUT, OPEN, VIOLATION, WARNING, Finding
 from v2kb.rules.spec_markdown.draft import LEFT, TEXT, Reading
 from v2kb.rules.spec_markdown.files import read_file
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, spec_report
 from v2kb.rules.spec_words import THIS_SPEC
 from v2kb.rules.waivers import Waiver
 
+CHOOSE_OP = "Choose its op in the section Overview; add the op first where it isn't there."
 CLEAR, WARNINGS, ERRORS, UNREADABLE = 0, 1, 2, 3
 _WORDS = {"E": "error", "W": "warning", "I": "info"}
 Report = Callable[[dict[str, Any]], SpecReport]
@@ -43,6 +44,26 @@ def beside(document: Mapping[str, Any]) -> Beside:
     )
 
 
+def parts_without_op(document: Mapping[str, Any], known: Collection[str]) -> tuple[Finding, ...]:
+    """What keeps a document, canonical or as typed, from review: a part of it that names no op, or none of `known`
+    (slugs). A part that only waits for its op is a missing input, with which a draft can become a revision.
+    """
+    found = []
+    for index, part in enumerate(map(mapping, items(document.get("ops")))):
+        slug, name = text(part.get("op")), text(part.get("name"))
+        if slug in known:
+            continue
+        kind, fix = VIOLATION, CHOOSE_OP
+        if slug:
+            said = f"There is no op {slug}."
+        elif name:
+            said, kind = f"{name} names no op, so no contract says what it computes.", MISSING_INPUT
+        else:
+            said, fix = f"Row {index + 1} of the ops names no op.", "Choose its op, or remove the row."
+        found.append(Finding(DOCUMENT_RULE, ERROR, f"ops[{index}].op", said, fix, kind, source="the document's form"))
+    return tuple(found)
+
+
 def report_beside(
     document: dict[str, Any],
     *,
@@ -50,11 +71,14 @@ def report_beside(
     specs: Mapping[str, Mapping[str, Any]],
     rows: Mapping[str, Mapping[str, Any]],
     waivers: Iterable[Waiver] = (),
+    known_ops: Collection[str] | None = None,
 ) -> SpecReport:
     """What the rules say of a document with the contracts of its ops, the specs of its queue, and the heads of the
     evidence rows that it names (content by slug or code).
+
+    `known_ops` are the slugs that a part of a spec may name; a file (None) gets its ops when a spec begins with it.
     """
-    return spec_report(
+    report = spec_report(
         document,
         neighbours=specs,
         ops=ops,
@@ -62,6 +86,9 @@ def report_beside(
         verdicts={code: content["verdict"] for code, content in rows.items()},
         waivers=waivers,
     )
+    if known_ops is None:
+        return report
+    return replace(report, findings=(*parts_without_op(document, known_ops), *report.findings))
 
 
 @dataclass(frozen=True, slots=True)
