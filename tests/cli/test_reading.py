@@ -100,6 +100,10 @@ def test_rules_of_specs_and_of_the_gate(v2kb):
     assert v2kb("rule", "AL4").out.startswith("AL4")
     listed = [line.split()[0] for line in v2kb("rule").out.splitlines()]
     assert {"R01", "R63", "R79", "AL1"} <= set(listed)
+    assert "AL4" in v2kb("rule", "R63").out.partition("judged by")[2].splitlines()[0]
+    documents = json.loads(v2kb("rule", "--json").out)
+    assert {type(rule["version"]) for rule in documents} == {int}
+    assert len({frozenset(rule) for rule in documents}) == 1
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ ASKED = {
     "prior": [["prior", "producer", "--scope", "M=1"], ["prior", "pipelnie", "--no-receipt"]],
     "show": [["show", "D3"], ["show", "U1"]],
     "lever": [["lever", "split-k"], ["lever", "warp-spec producer"]],
-    "rule": [["rule"], ["rule", "R12"], ["rule", "AL4"]],
+    "rule": [["rule"], ["rule", "R12"], ["rule", "R63"], ["rule", "AL4"]],
     "doc": [["doc", "house rules §3"], ["doc", "ring"]],
     "error": [["check", "/nowhere"], ["show", "D404"], ["judge", "empty.md", "empty.md", *BAR]],
 }  # fmt: skip

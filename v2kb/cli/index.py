@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from v2kb.rules.scope import Aliases
     from v2kb.rules.search_expression import Expression
 
-VERSION = 2
+VERSION = 3
 """Part of the file's name: raise it whenever what is stored, or how words are read, changes."""
 ROW, SECTION = "row", "section"
 
@@ -177,8 +177,8 @@ class Index:
 
     def rows(self, places: Sequence[int]) -> list[Line]:
         """The rows at these places, in this order."""
-        sql = f"SELECT facts.id, json FROM (SELECT id, code FROM facts WHERE id IN ({_marks(places)})) facts"
-        sql += " JOIN line ON line.kind = 'row' AND line.key = facts.code"
+        sql = f"SELECT short.id, json FROM (SELECT id, code FROM short WHERE id IN ({_marks(places)})) short"
+        sql += " JOIN line ON line.kind = 'row' AND line.key = short.code"
         found = {place: json.loads(text) for place, text in self._all(sql, list(places))}
         return [found[place] for place in places]
 
@@ -201,26 +201,26 @@ class Index:
         """
         wanted = list(levers)
         sql = f"""
-            SELECT line.json FROM facts JOIN line ON line.kind = 'row' AND line.key = facts.code
-            WHERE facts.verdict = 'DEAD' AND (facts.lever IN ({_marks(wanted)})
-              OR facts.lever NOT IN (SELECT key FROM line WHERE kind = 'lever'))
+            SELECT line.json FROM short JOIN line ON line.kind = 'row' AND line.key = short.code
+            WHERE short.verdict = 'DEAD' AND (short.lever IN ({_marks(wanted)})
+              OR short.lever NOT IN (SELECT key FROM line WHERE kind = 'lever'))
         """
         return [json.loads(text) for (text,) in self._all(sql, wanted)]
 
     @cached_property
     def codes(self) -> dict[int, tuple[str, bool]]:
         """Place -> (code, whether the row is archived)."""
-        return {place: (code, bool(old)) for place, code, old in self._all("SELECT id, code, archived FROM facts")}
+        return {place: (code, bool(old)) for place, code, old in self._all("SELECT id, code, archived FROM short")}
 
     @cached_property
     def code_order(self) -> dict[int, int]:
         """Place -> where the row stands in the order of the codes (`antiloop_facts.code_order`)."""
-        return dict(self._all("SELECT id, code_order FROM facts"))
+        return dict(self._all("SELECT id, code_order FROM short"))
 
     @cached_property
     def verdicts(self) -> dict[int, str]:
         """Place -> the row's verdict."""
-        return dict(self._all("SELECT id, verdict FROM facts"))
+        return dict(self._all("SELECT id, verdict FROM short"))
 
     @cached_property
     def aliases(self) -> Aliases:
@@ -240,7 +240,7 @@ class Index:
     def of_levers(self, slugs: Iterable[str]) -> set[int]:
         """Places of the rows that stand under these levers."""
         wanted = list(slugs)
-        sql = f"SELECT id FROM facts WHERE lever IN ({_marks(wanted)})"
+        sql = f"SELECT id FROM short WHERE lever IN ({_marks(wanted)})"
         return {place for (place,) in self._all(sql, wanted)}
 
     @cached_property

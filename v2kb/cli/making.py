@@ -23,9 +23,10 @@ _SCHEMA = f"""
     CREATE TABLE seen (snapshot BLOB PRIMARY KEY, state TEXT);
     CREATE TABLE line (id INTEGER PRIMARY KEY, kind TEXT, key TEXT, json TEXT);
     CREATE INDEX line_key ON line (kind, key);
-    CREATE TABLE facts (
-      id INTEGER PRIMARY KEY, code TEXT, code_order INTEGER, archived INTEGER, verdict TEXT, lever TEXT, json TEXT
+    CREATE TABLE short (
+      id INTEGER PRIMARY KEY, code TEXT, code_order INTEGER, archived INTEGER, verdict TEXT, lever TEXT
     );
+    CREATE TABLE facts (id INTEGER PRIMARY KEY, json TEXT);
     CREATE TABLE hash (value TEXT, row INTEGER);
     CREATE INDEX hash_value ON hash (value);
     CREATE TABLE row_entry (id INTEGER PRIMARY KEY, title TEXT, body TEXT, whole TEXT);
@@ -87,9 +88,10 @@ def _fill(connection: sqlite3.Connection, lines: Mapping[str, list[Line]]) -> No
         slug, called = names.get(row["content"]["lever"], (row["content"]["lever"], []))
         facts = row_facts(row["content"], states_of_line(row)) | {"archived": row["archived"], "lever": slug}
         connection.execute(
-            "INSERT INTO facts VALUES (?, ?, ?, ?, ?, ?, ?)",
-            [place, row["code"], in_order[row["code"]], row["archived"], facts["verdict"], slug, json.dumps(facts)],
+            "INSERT INTO short VALUES (?, ?, ?, ?, ?, ?)",
+            [place, row["code"], in_order[row["code"]], row["archived"], facts["verdict"], slug],
         )
+        connection.execute("INSERT INTO facts VALUES (?, ?)", [place, json.dumps(facts)])
         hashes = [(value, place) for value in (row["head_hash"], *row["older"])]
         connection.executemany("INSERT INTO hash VALUES (?, ?)", hashes)
         words |= _put(connection, ROW, place, *row_words(row["code"], row["content"], called, row["cells"]))

@@ -95,10 +95,11 @@ def _text(terminal: Terminal, index: Index, board: Board, receipt: str, most: in
     counts = ", ".join(f"{len(board.of(verdict))} {verdict}" for verdict in VERDICTS)
     block = f"{len(blocking)} block this design" if blocking else "none blocks"
     terminal.line(terminal.style(f"{counts}; {block}. Snapshot {said_age(age(index))}.", "bold"))
-    for typed, known in board.found.corrections:
+    readings = _readings(board)
+    for typed, known in readings:
         terminal.line(f"{typed} was read as {known}.")
     lanes = {verdict: sorted(board.of(verdict), key=lambda row: _aside(row)) for verdict in VERDICTS}
-    room = most - 1 - len(board.found.corrections) - sum(bool(rows) for rows in lanes.values()) - 2
+    room = most - 1 - len(readings) - sum(bool(rows) for rows in lanes.values()) - 2
     shares = _shares([len(rows) for rows in lanes.values()], room // 2)
     for (verdict, rows), share in zip(lanes.items(), shares, strict=True):
         if rows:
@@ -110,6 +111,11 @@ def _text(terminal: Terminal, index: Index, board: Board, receipt: str, most: in
         terminal.line("Nothing is known of it. Other words, fewer of them, or a lever may find more.")
     if receipt:
         terminal.line(terminal.style(f"Receipt {receipt}", "faint"))
+
+
+def _readings(board: Board) -> list[tuple[str, str]]:
+    """(typed, read as) of comparisons that are fields, and of words that were taken for misspelt ones."""
+    return [*board.found.query.readings, *board.found.corrections]
 
 
 def _aside(row: BoardRow) -> tuple[bool, bool]:
@@ -182,7 +188,7 @@ def _document(index: Index, design: Design, board: Board, receipt: str) -> dict[
         "search": _search(design, board),
         "rows": rows,
         "left_out": board.left_out,
-        "corrections": [{"typed": typed, "read_as": known} for typed, known in board.found.corrections],
+        "corrections": [{"typed": typed, "read_as": known} for typed, known in _readings(board)],
         "receipt": receipt,
     }
 

@@ -1,11 +1,12 @@
 """A spec rule or a rule of the gate, as this installation judges by it."""
 
 import argparse
+from typing import Any
 
 from v2kb.cli.exits import CLEAR, CliError
 from v2kb.cli.terminal import Terminal
-from v2kb.rules.antiloop_rules import GATE_RULES
-from v2kb.rules.rule_list import ALL_RULES, GATE_SOURCE
+from v2kb.rules.antiloop_rules import GATE_RULES, GateRule
+from v2kb.rules.rule_list import GATE_SOURCE, rule_documents
 
 EXAMPLE = "v2kb rule R12"
 _SEVERITIES = {"E": "error: it blocks", "W": "warning", "I": "information"}
@@ -16,8 +17,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(read: argparse.Namespace, terminal: Terminal) -> int:
-    rules = {rule.id: rule.as_document() for rule in ALL_RULES.values()}
-    rules |= {rule.id: _gate_rule(rule) for rule in GATE_RULES}
+    rules = {rule["id"]: rule for rule in [*rule_documents(), *map(_gate_rule, GATE_RULES)]}
     wanted = read.id.upper().strip()
     if wanted and wanted not in rules:
         raise CliError(f"There is no rule {read.id}.", "`v2kb rule` lists them.")
@@ -36,12 +36,15 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         ("rule", rule["formula"]),
         ("reads", ", ".join(rule["inputs"])),
         ("source", rule["source"]),
+        ("judged by", ", ".join(rule["gate"])),
+        ("note", rule["note"]),
     ):
         if value:
             terminal.line(f"  {name:<9} {value}")
     return CLEAR
 
 
-def _gate_rule(rule) -> dict:
-    return {"id": rule.id, "version": rule.version, "severity": "E", "title": rule.text, "source": GATE_SOURCE,
-            "formula": "", "inputs": ["choices[]"]}  # fmt: skip
+def _gate_rule(rule: GateRule) -> dict[str, Any]:
+    """A rule of the gate in the form of a spec rule."""
+    return {"id": rule.id, "version": int(rule.version), "severity": "E", "title": rule.text, "source": GATE_SOURCE,
+            "formula": "", "inputs": ["choices[]"], "gate": [], "note": ""}  # fmt: skip
