@@ -36,7 +36,9 @@ EXAMPLES = (
     ("gemv -warp", "without a word"),
     ("verdict:dead,win arch:sm_100 dtype:fp8", "fields; a comma between alternatives"),
     ('lever:"warp-spec producer"', "a lever by any of its names, with those below it"),
+    ("D1..D3", "rows from one code to another, at most 100; also D1-D3"),
     ("m:1 batch:<=8 baseline:f624d75a", "dimensions of the scope; M, batch and grid may be ranges such as 1..16"),
+    ("M>=16", "compares the scope, as m:>=16 does; other comparisons (STAGES>=4) are words that a row must hold"),
     ("delta:>5%", "a number above 5%; also delta:-9..-7%"),
     ("measured:>=2026-06", "measured since June 2026"),
     ("-tier:3 is:flagged", "not of tier 3, and doubted; also is:superseded, is:contested, is:weak, is:blocking"),
@@ -124,7 +126,7 @@ def _design_url(request: HttpRequest, query: Query) -> str:
 
 def _said(found: Found) -> list[str]:
     """What else must be known of how the words were read."""
-    said = []
+    said = [f"{typed} read as {meant}; in quotation marks it is words" for typed, meant in found.query.readings]
     if found.query.dropped:
         said.append(f"Left out, as every text holds them: {', '.join(found.query.dropped)}")
     if found.ranked is not None:

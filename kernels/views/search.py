@@ -31,15 +31,15 @@ def search(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "").strip()[: MAX_CHARS + 1]
     context: dict[str, Any] = {"query": text, "groups": [], "is_sure": request.GET.get("guesses") == "no"}
     try:
-        parsed = parse_query(text)
+        parse_query(text)
     except QueryError as error:
         return render(
             request, "kernels/search.html", context | {"error": error, "caret": error.caret(text)}, status=422
         )
-    context["rows_only"] = bool(parsed.filters)
+    rows_only = context["rows_only"] = bool(parse_query(text, of_rows=False).filters)
     if text:
-        names = [ROWS] if parsed.filters else [name for name, _ in SEARCHES.items()]
-        named = None if parsed.filters else named_kind(text)
+        names = [ROWS] if rows_only else [name for name, _ in SEARCHES.items()]
+        named = None if rows_only else named_kind(text)
         groups = [_group(name, text, named) for name in names]
         context["has_guesses"] = any(hit["is_guess"] for group in groups for hit in group["hits"])
         if context["is_sure"]:

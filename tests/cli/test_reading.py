@@ -58,6 +58,10 @@ def test_prior_as_json_is_what_a_receipt_holds(v2kb):
     assert {"code", "content_hash", "blocks", "found_by"} <= document["rows"][0].keys()
 
 
+def test_prior_says_that_a_comparison_is_a_field(v2kb):
+    assert "M>=16 was read as m:>=16." in v2kb("prior", "ring M>=16", "--no-receipt").out
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -23,7 +23,8 @@ MORE = [
     "", "the", "%", "-ring", "verdict:dead", "-verdict:dead", "is:weak", "is:superseded,flagged", "is:archived", "m:1",
     "arch:b200", "-arch:b200", "dtype:fp8", "op:gemv", "delta:>5%", "-delta:>5%", "measured:>=2026-06", "lever:ring",
     "cause:none", "cause:flat", "blocking:no", "tier:1", "baseline:f624d75a", "grid:>=64", "ring -stages", "kernel",
-    "pipelnie ring", "warp",
+    "pipelnie ring", "warp", "M>=16", "-M>1 ring", "STAGES>=4", "W1..W3", "D1-D9 ring", "lookahead",
+    "2.50 TB/s", "2.5 TB/s",
 ]  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from v2kb.rules.search_query import MAX_PARTS, Filter, QueryError, parse_query, taken_as_typed
+from v2kb.rules.search_query import MAX_PARTS, Filter, QueryError, parse_query, split_query, taken_as_typed
 
 
 def day(year: int, month: int, number: int) -> int:
@@ -109,6 +109,72 @@ def test_any_text_is_read_or_refused_with_a_place(text):
 )
 def test_ranges_of_the_scope(text, spans):
     assert parse_query(text).filters[0].spans == spans
+
+
+@pytest.mark.parametrize(
+    ("typed", "field"),
+    [
+        ("M>=16", "m:>=16"),
+        ("M ≥ 16", "m:>=16"),
+        ("split-K at M <16, fp8", "m:<16"),
+        ("batch<=8.", "batch:<=8"),
+        ("grid > 64", "grid:>64"),
+        ("Delta > 5%", "delta:>5%"),
+        ("delta<-20%", "delta:<-20%"),
+        ("measured>=2026-06", "measured:>=2026-06"),
+        ("-M>16", "-m:>16"),
+    ],
+)
+def test_a_comparison_of_a_field_needs_no_colon_and_says_how_it_is_read(typed, field):
+    query = parse_query(typed)
+    assert query.filters == parse_query(field).filters
+    assert [meant for _, meant in query.readings] == [field]
+    assert all(seen in typed for seen, _ in query.readings)
+    assert parse_query(field).readings == ()
+    held, left_out = split_query(typed)
+    assert (parse_query(held).filters, parse_query(left_out).filters) == ((), query.filters)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["STAGES>=4", "16<=M", "1<=M<=8", "1 <= M <= 8", "1 <=  M <= 8", "M>=16k", "M>=16-32", "xM>=16", "M=16", '"M>=16"'],
+)
+def test_other_comparisons_are_words(text):
+    query = parse_query(text)
+    assert (query.filters, query.readings) == ((), ())
+    assert query.texts
+
+
+def test_what_has_no_scope_is_searched_for_the_words_of_a_comparison():
+    query = parse_query("M>=16 ring m:1", of_rows=False)
+    assert [text.text for text in query.texts] == ["M", "≥16", "ring"]
+    assert [wanted.name for wanted in query.filters] == ["m"]
+
+
+def test_a_comparison_that_cannot_be_read_is_shown_in_its_place():
+    with pytest.raises(QueryError, match="can't be read") as refused:
+        parse_query("ring measured>=2026-13")
+    assert refused.value.at == 5
+
+
+@pytest.mark.parametrize("text", ["W1..W3", "W1-W3", "w1–w3", "W-1 … W-3", "W1 to W3", "(W1...W3)", "W01..W03"])
+def test_a_range_of_codes_is_each_of_them(text):
+    assert parse_query(text).codes == (("W1",), ("W2",), ("W3",))
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("W1..W101", (("W1", "W101"),)),
+        ("W3..W1", (("W3", "W1"),)),
+        ("D1..W3", (("D1", "W3"),)),
+        ("W1-3", (("W1",),)),
+        ("xyzW1..W3", (("W3",),)),
+    ],
+)
+def test_what_is_no_range_of_codes(text, codes):
+    assert parse_query(text).codes == codes
+    assert len(parse_query("W1..W100").codes) == 100
 
 
 @pytest.mark.parametrize("text", ["m:x", "m:any", "batch:8..1", "grid:-1"])

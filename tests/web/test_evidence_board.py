@@ -57,6 +57,12 @@ def test_how_words_were_read_is_said(sample, designer):
     )
 
 
+def test_a_comparison_is_read_as_a_field_and_the_page_says_so(sample, designer):
+    shown = text_of(designer.get("/evidence/", {"q": "M >= 16"}))
+    assert "M &gt;= 16 read as m:&gt;=16; in quotation marks it is words." in shown
+    assert "read as m" not in text_of(designer.get("/evidence/", {"q": "m:>=16"}))
+
+
 def test_long_facets_fold_and_what_is_in_use_stays_in_sight(designer):
     for number in range(FACET_SIZE + 4):
         f.evidence_row(lever=f"lever-{number:02}", title=f"Row {number}")

@@ -118,6 +118,17 @@ def test_a_query_that_cannot_be_read_shows_where(signed_in, text, at):
     assert "Nothing matches" not in shown
 
 
+def test_a_comparison_is_of_the_scope_of_rows_and_words_elsewhere(signed_in):
+    wide = f.evidence_row(title="Wide tiles", scope={"m": "16..64"})
+    f.evidence_row(title="Narrow tiles", scope={"m": "16"})
+    texts = [("wide.md", "# Tiles\n\n## Wide\n\nFor M≥17 alone.\n\n## Narrow\n\nFor M=17 alone.\n")]
+    import_documents(f.curator(), files=Files(texts=texts))
+    shown = page(signed_in, "M >= 17")
+    assert groups(shown) == ["evidence", "sections"]
+    assert wide.code in shown
+    assert "Narrow" not in shown
+
+
 def test_nothing_typed_and_nothing_found(signed_in):
     assert "Type what you look for" in page(signed_in, "")
     assert "Nothing matches" in page(signed_in, "giraffe")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from v2kb.rules.search_query import Text
-from v2kb.rules.search_words import Word
+from v2kb.rules.search_words import MIN_STEM_CHARS, Word, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +41,16 @@ Expression = Phrase | Whole | All | Either
 
 
 def of_word(word: Word, joined: Sequence[str] = ()) -> Expression:
-    """A word in any of its spellings: as a phrase of its atoms, in one piece, or `joined` with a neighbour."""
+    """A word in any of its spellings: a phrase of its atoms, in one piece, in two, or `joined` with a neighbour."""
     parts: list[Expression] = [Whole(word.whole, prefix=bool(word.prefix) and len(word.atoms) == 1)]
     if word.atoms:
         last = word.prefix or word.atoms[-1]
         parts.append(Phrase((*word.atoms[:-1], last), prefix=bool(word.prefix)))
         if len(word.atoms) > 1:
-            parts.append(Phrase((word.whole,)))
+            parts.append(Phrase((word.whole,), prefix=bool(word.prefix)))
+    for first, second in word.halves:
+        last = stem(second)
+        parts.append(Phrase((first, last), prefix=len(last) >= MIN_STEM_CHARS))
     for token in joined:
         parts += [Whole(token), Phrase((token,))]
     return parts[0] if len(parts) == 1 else Either(tuple(parts))

@@ -6,11 +6,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 from v2kb.rules.names import lever_key, plain_signs, warp_counts
-from v2kb.rules.search_words import CAMEL, UNIT, Word, percentages
+from v2kb.rules.search_words import CAMEL, UNIT, Word, comparisons, percentages, quantities
 
 MAX_MARKED_CHARS = 40_000
 MAX_ATOMS = 8
 SNIPPET_CHARS = 200
+_COMPARED_PERCENT = re.compile("^[gl][et]pct")
 _RUN = re.compile(r"[^\W_]+")
 _key = lru_cache(maxsize=10_000)(lever_key)
 
@@ -24,6 +25,7 @@ def marks(text: str, wanted: Sequence[Word]) -> list[tuple[int, int]]:
     plain = plain_signs(text[:MAX_MARKED_CHARS])
     atoms = _atoms(plain)
     named = {word.whole for word in wanted}
+    named |= {_COMPARED_PERCENT.sub("pct", whole) for whole in named}
     found = [(start, end) for start, end, keys in percentages(plain) if not named.isdisjoint(keys)]
     runs = [(word.atoms[:-1], word.prefix or word.atoms[-1], bool(word.prefix)) for word in wanted if word.atoms]
     pieces = named | {first.whole + second.whole for first, second in pairwise(wanted)}
@@ -67,13 +69,17 @@ def _atoms(plain: str) -> list[Atom]:
     counts = warp_counts(plain)
     for start, end, count in counts:
         found += [(count, start, end), ("warp", start, end)]
+    figures = list(quantities(plain))
+    found += [(piece, start, end) for start, end, figure in figures for piece in figure.split(".")]
+    found += [(name, start, end) for start, end, name in comparisons(plain)]
+    read = [(start, end) for start, end, _ in (*counts, *figures)]
     for run in _RUN.finditer(plain):
-        if any(start <= run.start() < end for start, end, _ in counts):
-            continue
-        edges = [0, *sorted({cut.start() for edge in (CAMEL, UNIT) for cut in edge.finditer(run[0])}), len(run[0])]
+        begin = max((end for start, end in read if start <= run.start() < end), default=run.start())
+        text = plain[begin : run.end()]
+        edges = [0, *sorted({cut.start() for edge in (CAMEL, UNIT) for cut in edge.finditer(text)}), len(text)]
         for low, high in pairwise(edges):
-            if key := _key(run[0][low:high]):
-                found.append((key, run.start() + low, run.start() + high))
+            if key := _key(text[low:high]):
+                found.append((key, begin + low, begin + high))
     return sorted(found, key=lambda atom: atom[1])
 
 

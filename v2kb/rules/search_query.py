@@ -5,6 +5,8 @@
     verdict:dead lever:"warp-spec producer" arch:sm_100 dtype:fp8,bf16
     m:1   m:>=16   batch:1,4..8   baseline:f624d75a       dimensions of the scope; ranges where they are ranges
     -tier:3   delta:>5%   delta:-9..-7%   measured:>=2026-06   is:flagged
+    M>=16   delta > 5%                      the same without the colon; other comparisons (STAGES>=4) are words
+    W1..W3   W1-W3                          codes from one to the other, at most 100
 
 Words are joined by "and". A word with `::` is a word, and anything else with a colon that is no field is an error that
 points at its place (evidence-and-gate section 2). Reading is bounded: 500 characters, 24 parts.
@@ -46,12 +48,24 @@ STATES = ("archived", "blocking", "contested", "flagged", "structural", "superse
 BLOCKING = ("full", "weak", "yes", "no", "none")
 VERDICTS = ("dead", "win", "untested")
 
+_MAX_CODES = 100
+"""A longer range of codes is read as its two ends."""
+
+_FIGURES = {RANGE: "[0-9]{1,9}", NUMBER: r"[+-]?[0-9]+(?:\.[0-9]+)?%?", DATE: "[0-9]{4}(?:-[0-9]{1,2}){0,2}"}
+_SIGN = "[ ]{0,2}(?:[<>]=?|[≤≥])[ ]{0,2}"
+_COMPARED = "|".join(f"{name}{_SIGN}{_FIGURES[kind]}" for name, kind in FIELDS.items() if kind in _FIGURES)
 _PART = re.compile(
-    r"""(?P<minus>-(?=["A-Za-z_])(?!D[A-Z][A-Z0-9]*_))?
-    (?:(?P<field>[A-Za-z_]{1,20}):(?!:)(?P<value>"[^"]*"|[^\s"]*)
+    rf"""(?P<minus>-(?=["A-Za-z_])(?!D[A-Z][A-Z0-9]*_))?
+    (?:(?P<field>[A-Za-z_]{{1,20}}):(?!:)(?P<value>"[^"]*"|[^\s"]*)
     |"(?P<phrase>[^"]*)"
+    |(?<![<>=≤≥])(?<![<>=≤≥]\s)(?<![<>=≤≥]\s\s)  # `1 <= M <= 8` is not half of it
+     (?P<compared>(?i:{_COMPARED}))(?=[,;.)!?]*(?:\s|$))(?!\s*[<>=≤≥])
     |(?P<word>[^\s"]+))""",
     re.VERBOSE,
+)
+_CODE_RANGE = re.compile(
+    r"(?<![A-Za-z0-9_])([A-Z]{1,3})-?([0-9]{1,6})\s{0,2}(?:\.\.\.?|…|-|to)\s{0,2}\1-?([0-9]{1,6})(?![A-Za-z0-9_])",
+    re.ASCII | re.IGNORECASE,
 )
 _COMPARE = re.compile(
     r"(?P<sign><=|>=|<|>|=)?(?P<low>[+-]?[0-9]+(?:\.[0-9]+)?)(?:\.\.(?P<high>[+-]?[0-9]+(?:\.[0-9]+)?))?%?"
@@ -126,6 +140,8 @@ class SearchQuery:
     dropped: tuple[str, ...] = ()
     """Words left out because every text holds them (`the`, `of`)."""
     typed: bool = False
+    readings: tuple[tuple[str, str], ...] = ()
+    """Comparisons that are read as fields: (as typed, the field)."""
 
     @property
     def is_unreadable(self) -> bool:
@@ -141,29 +157,38 @@ class SearchQuery:
         return tuple(text for text in self.texts if text.negated)
 
 
-def parse_query(text: str) -> SearchQuery:
-    """Read a query. Raises QueryError with the place of what can't be read; an empty query is an empty SearchQuery."""
+def parse_query(text: str, *, of_rows: bool = True) -> SearchQuery:
+    """Read a query. Raises QueryError with the place of what can't be read; an empty query is an empty SearchQuery.
+
+    `of_rows`: `M>=16` compares the scope, as `m:>=16` does; what has no scope is searched for the words instead.
+    """
     text = _checked(text)
     texts: list[Text] = []
     filters: list[Filter] = []
     plain: list[str] = []
+    readings: list[tuple[str, str]] = []
     position = parts = 0
     while (found := _next(text, position)) is not None:
         parts += 1
         if parts > MAX_PARTS:
             raise QueryError(f"A query has at most {MAX_PARTS} parts.", found.start(), "Leave some words out.")
         position, negated = found.end(), bool(found["minus"])
-        name = (found["field"] or "").lower()
-        if name:
-            filters.append(_filter(found, name, negated))
+        if found["field"]:
+            at = found.start("field")
+            filters.append(_filter(found["field"].lower(), found["value"], at, found.start("value"), negated))
+        elif found["compared"] and of_rows:
+            name, value = _comparison(found["compared"])
+            filters.append(_filter(name, value, found.start("compared"), found.start("compared"), negated))
+            readings.append((found.group(), f"{found['minus'] or ''}{name}:{value}"))
         elif found["phrase"] is not None:
             if phrase := tuple(words(found["phrase"])):
                 texts.append(Text(phrase, phrase=True, negated=negated))
         else:
-            plain.append(found["word"])
+            word = found["word"] or found["compared"]
             if negated:
-                texts += [Text((word,), negated=True) for word in words(found["word"])]
-                plain.pop()
+                texts += [Text((part,), negated=True) for part in words(word)]
+            else:
+                plain.append(word)
     found_words, dropped = _plain_words(" ".join(plain))
     return SearchQuery(
         (*(Text((word,)) for word in found_words), *texts),
@@ -171,6 +196,7 @@ def parse_query(text: str) -> SearchQuery:
         _codes(plain),
         dropped,
         typed=bool(text.strip()),
+        readings=tuple(readings),
     )
 
 
@@ -180,7 +206,7 @@ def split_query(text: str) -> tuple[str, str]:
     position = 0
     while (found := _next(folded, position)) is not None:
         position = found.end()
-        (left_out if found["field"] or found["minus"] else held).append(found.group())
+        (left_out if found["field"] or found["compared"] or found["minus"] else held).append(found.group())
     return " ".join(held), " ".join(left_out)
 
 
@@ -216,8 +242,24 @@ def _next(text: str, position: int) -> re.Match[str] | None:
 
 
 def _codes(plain: list[str]) -> tuple[tuple[str, ...], ...]:
-    of_words = (tuple(exact_codes(part)) for word in plain for part in re.split("[,;]", word))
+    spelt = _CODE_RANGE.sub(_codes_between, " ".join(plain))
+    of_words = (tuple(exact_codes(part)) for part in re.split(r"[,;\s]", spelt))
     return tuple(dict.fromkeys(codes for codes in of_words if codes))
+
+
+def _codes_between(found: re.Match[str]) -> str:
+    """`W1..W3` -> ` W1 W2 W3 `, so that each counts where it exists; what is no range, or a long one, as it stands."""
+    first, last = int(found[2]), int(found[3])
+    if not first < last < first + _MAX_CODES:
+        return found[0]
+    return f" {' '.join(f'{found[1]}{number}' for number in range(first, last + 1))} "
+
+
+def _comparison(text: str) -> tuple[str, str]:
+    """`M ≥ 16` -> ("m", ">=16")."""
+    plain = re.sub(r"\s", "", text).lower().replace("≤", "<=").replace("≥", ">=")
+    sign = re.search("[<>]", plain).start()
+    return plain[:sign], plain[sign:]
 
 
 def _plain_words(text: str) -> tuple[list[Word], tuple[str, ...]]:
@@ -232,8 +274,7 @@ def _plain_words(text: str) -> tuple[list[Word], tuple[str, ...]]:
     return kept, tuple(word.text for word in found if word.whole in SENTENCE_WORDS)
 
 
-def _filter(found: re.Match[str], name: str, negated: bool) -> Filter:
-    at = found.start("field")
+def _filter(name: str, value: str, at: int, value_at: int, negated: bool) -> Filter:
     name = OTHER_NAMES.get(name, name)
     kind = FIELDS.get(name)
     if kind is None:
@@ -242,8 +283,7 @@ def _filter(found: re.Match[str], name: str, negated: bool) -> Filter:
             at,
             f"Fields are {', '.join(FIELDS)}. To search for these words, put them in quotation marks.",
         )
-    value = found["value"].strip('"').strip()
-    at = found.start("value")
+    value, at = value.strip('"').strip(), value_at
     if not value:
         raise QueryError(f"{name}: has no value.", at, f"Write for example {_example(name)}.")
     if kind == CHOICE:

@@ -3,7 +3,8 @@
 A word gives its *atoms* (runs of letters and digits, camelCase split) in order, and, when it has several, its *whole*
 (all atoms joined, as `lever_key`). A document is its atoms in reading order, so that a typed word is a phrase of atoms,
 and beside them its wholes, so that `cpasync` finds `cp.async`. Percentages keep their sign: `-9%` is no `9%` and no
-`+9%`, but `9%` is both (evidence-and-gate section 2).
+`+9%`, but `9%` is both (evidence-and-gate section 2). A comparison with a figure keeps its sign too: `M>=16` is no
+`M=16`. `2.50 TB/s` is `2.5 TB/s`; a figure without a unit may be a version or a section, and 1.10 is no 1.1.
 """
 
 import re
@@ -16,6 +17,8 @@ from v2kb.rules.names import fold, fold_warps, lever_key
 MAX_ATOM_CHARS = 64
 MIN_PREFIX_CHARS = 3
 MIN_STEM_CHARS = 4
+MIN_WHOLE_CHARS, MAX_WHOLE_CHARS = 6, 24
+"""Of a word that may be two in one piece."""
 MIN_HASH_CHARS = 7
 CACHED_WORDS = 20_000
 SENTENCE_WORDS = frozenset(
@@ -30,14 +33,28 @@ SENTENCE_WORDS = frozenset(
 _ARROW = re.compile(r"(?<=[A-Za-z0-9_])\s*(?:→|=>|->)\s*(?=[A-Za-z0-9_])")
 _TO = re.compile(r"(?<=[0-9])\s+to\s+(?=[0-9])", re.IGNORECASE)
 _DEFINED = re.compile(r"(?<![A-Za-z0-9_])-D(?=[A-Z][A-Z0-9]*_)")
+_SIGN = "<=|>=|[<>≤≥]"
+_COMPARISONS = re.compile(
+    r"(?<=[A-Za-z0-9_])<[0-9][\w:]*(?:,[ ]?[\w:]+)*>(?![0-9=])"  # the arguments of a template compare nothing
+    rf"|(?<![\w.])(?P<figure>[0-9][\w.]*%?)[ ]{{0,2}}(?P<turned>{_SIGN})[ ]{{0,2}}(?=[A-Za-z_])"
+    rf"|(?<![<>=-])(?P<sign>{_SIGN})[ ]{{0,2}}(?=[+-]?\.?[0-9])"
+)
+_ONE_SIGN = {"<=": "≤", ">=": "≥"}
+_TURNED = str.maketrans("<>≤≥", "><≥≤")
+_NO_BRACKET = str.maketrans("<>", "＜＞")
+_NAMES = {"＜": "lt", "＞": "gt", "≤": "le", "≥": "ge"}
+_COMPARISON = re.compile(r"([＜＞≤≥])([+-]?\.?[0-9].*)")
 _EQUALS = re.compile(r"(?<=[A-Za-z0-9_])[ ]{0,2}=[ ]{0,2}(?=[A-Za-z0-9_])")
 _WORD = re.compile(r"[^\s,;()\[\]{}<>\"'`|]+")
-_PERCENT = re.compile(r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%")
-_PERCENTS = re.compile(
-    r"((?<![A-Za-z0-9_])[+-])?([0-9]+(?:\.[0-9]+)?)%?(?:-|\.\.\.?|…)([+-])?([0-9]+(?:\.[0-9]+)?)[ ]{0,2}%"
+_FIGURE = r"[0-9]{1,20}(?:\.[0-9]{1,20})?"
+_PERCENT = re.compile(rf"((?<![A-Za-z0-9_])[+-])?({_FIGURE})[ ]{{0,2}}%")
+_PERCENTS = re.compile(rf"((?<![A-Za-z0-9_])[+-])?({_FIGURE})%?(?:-|\.\.\.?|…)([+-])?({_FIGURE})[ ]{{0,2}}%")
+_UNIT = r"(?:[mun]?s|[kKMGT]?i?B(?:/s)?|[MGTP]FLOPS|[kMG]?Hz|x|cycles?)(?![A-Za-z0-9_/])"
+_QUANTITY = re.compile(
+    rf"(?<![\w.§])[0-9]+\.[0-9]{{0,20}}?0{{1,20}}(?=(?:(?:-|\.\.\.?)[0-9.]{{1,20}})?[ ]{{0,2}}{_UNIT})"
 )
-_ONLY_PERCENT = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?%")
-UNIT = re.compile(r"(?<=[0-9])(?=(?:[mun]s|[TGM]B/s|[kKMG]i?B|TFLOPS)(?![A-Za-z0-9_]))")
+_ONLY_PERCENT = re.compile(rf"[+-]?{_FIGURE}%")
+UNIT = re.compile(rf"(?<=[0-9])(?={_UNIT})")
 CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])", re.ASCII)
 _SEPARATORS = re.compile(r"[\W_]+")
 _HEX = re.compile(r"(?=[0-9a-f]*[0-9])[0-9a-f]{7,64}", re.ASCII)
@@ -69,19 +86,77 @@ class Word:
             return ""
         return stem(last) if len(self.atoms) == 1 else last
 
+    @property
+    def halves(self) -> list[tuple[str, str]]:
+        """The pairs of words that it may be written as: `lookahead` gives look and ahead, and lo and okahead.
+
+        Words of sentences are no halves: `invalid` is not "in valid". Nor is a short or a long word, or an identifier.
+        """
+        word = self.whole
+        if self.is_identifier or not (word.isascii() and MIN_WHOLE_CHARS <= len(word) <= MAX_WHOLE_CHARS):
+            return []
+        pairs = [(word[:place], word[place:]) for place in range(2, len(word) - 1)]
+        return [pair for pair in pairs if SENTENCE_WORDS.isdisjoint(pair)]
+
 
 def words(text: str) -> list[Word]:
-    """The words of `text` in order. Spaces round `=` and arrows, and before `%` and units, do not matter.
+    """The words of `text` in order. Spaces round `=`, comparisons and arrows, and before `%` and units, do not matter.
 
-    Between figures, "to" is an arrow; a compiler's `-DNAME_X` is NAME_X.
+    Between figures, "to" is an arrow; a compiler's `-DNAME_X` is NAME_X; `16 <= M` is `M >= 16`.
     """
-    plain = _EQUALS.sub("=", fold_warps(fold(_TO.sub("‑", _ARROW.sub("‑", _DEFINED.sub(" ", str(text)))))))
-    plain = UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
+    return _words(_spelt(text))
+
+
+def _spelt(text: str) -> str:
+    """`text` in the one spelling of its signs, but for the noughts at the end of quantities."""
+    plain = fold(_TO.sub("‑", _ARROW.sub("‑", _DEFINED.sub(" ", str(text)))))
+    plain = _EQUALS.sub("=", fold_warps(_COMPARISONS.sub(_comparison, plain)))
+    return UNIT.sub(" ", _PERCENT.sub(lambda found: f"{found[1] or ''}{found[2]}%", plain))
+
+
+def _comparison(found: re.Match[str]) -> str:
+    """A comparison as one word of sign and figure, behind what it is said of."""
+    sign = _sign(found)
+    return f" {sign}{found['figure'] or ''}{' ' if found['figure'] else ''}" if sign else found[0]
+
+
+def _sign(found: re.Match[str]) -> str:
+    """The sign in one character that is no bracket, turned where the figure stands first; "" for what compares
+    nothing.
+    """
+    sign = found["turned"] or found["sign"] or ""
+    sign = _ONE_SIGN.get(sign, sign)
+    return (sign.translate(_TURNED) if found["turned"] else sign).translate(_NO_BRACKET)
+
+
+def _words(spelt: str) -> list[Word]:
+    plain = _QUANTITY.sub(lambda found: _short_figure(found[0]), spelt)
     read = (_short_word(typed) if len(typed) <= MAX_ATOM_CHARS else _word(typed) for typed in _WORD.findall(plain))
     return [word for word in read if word]
 
 
+def comparisons(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, name) of the sign of every comparison with a figure in folded text; `16 <= M` has `ge`."""
+    for found in _COMPARISONS.finditer(text):
+        if sign := _sign(found):
+            yield *found.span("turned" if found["turned"] else "sign"), _NAMES[sign]
+
+
+def quantities(text: str) -> Iterator[tuple[int, int, str]]:
+    """(start, end, figure) of every figure with a unit, and noughts at its end that the words leave out."""
+    for found in _QUANTITY.finditer(text):
+        yield *found.span(), _short_figure(found[0])
+
+
+def _short_figure(figure: str) -> str:
+    """`2.50` -> `2.5`, `2.0` -> `2`; what has no point stays."""
+    return figure.rstrip("0").rstrip(".") if "." in figure else figure
+
+
 def _word(typed: str) -> Word | None:
+    if found := _COMPARISON.fullmatch(typed):
+        name, figure = _NAMES[found[1]], _word(found[2])
+        return figure and Word(fold(typed), name + figure.whole, figure.atoms and (name, *figure.atoms))
     bare = typed.strip(".:!?")
     if _ONLY_PERCENT.fullmatch(bare):
         return Word(typed, percent_key(bare), ())
@@ -100,13 +175,16 @@ def document_words(text: str) -> tuple[str, str]:
     """(atoms in reading order, wholes), each joined by single spaces: what an index stores of `text`."""
     atoms: list[str] = []
     wholes: dict[str, None] = {}
-    for word in words(text):
+    spelt = _spelt(text)
+    for word in _words(spelt):
         if len(word.atoms) > 1:
             wholes.setdefault(word.whole)
         if "%" in word.text:
             for _, _, keys in percentages(fold(word.text)):
                 wholes.update(dict.fromkeys(keys))
+            wholes.setdefault(word.whole)
         atoms += word.atoms or _number_atoms(word.text)
+    wholes.update(dict.fromkeys(lever_key(figure[0]) for figure in _QUANTITY.finditer(spelt)))  # as written
     return " ".join(atoms), " ".join(wholes)
 
 
@@ -129,7 +207,7 @@ def percentages(text: str) -> Iterator[tuple[int, int, list[str]]]:
 
 
 def _percent_keys(sign: str | None, figure: str) -> list[str]:
-    key = figure.replace(".", "_")
+    key = _short_figure(figure).replace(".", "_")
     letter = {"-": "m", "+": "p"}.get(sign or "")
     return [f"pct{key}"] + ([f"pct{letter}{key}"] if letter else [])
 

@@ -35,9 +35,9 @@ def find(kind: Kind, query: str, limit: int, exact: Iterable[tuple[int, str]] = 
     """The best `limit` things of a kind: `exact` ones (id, why) first, then those with every word, then guesses.
 
     A word is a typing error when nothing of any kind holds it. Fields of the query language are of rows alone, so a
-    query with fields finds nothing. Raises QueryError.
+    query with fields finds nothing; comparisons are words. Raises QueryError.
     """
-    parsed = parse_query(query)
+    parsed = parse_query(query, of_rows=False)
     if not parsed.wanted or parsed.filters:
         return []
     found = dict(exact)
