@@ -39,6 +39,8 @@ class Gate:
         threading.Thread(target=self._serve, args=[self.listener], daemon=True).start()
 
     def shut(self) -> None:
+        if self.listener.fileno() < 0:
+            return
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
 

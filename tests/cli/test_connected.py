@@ -54,6 +54,34 @@ def test_a_token_is_kept_for_its_user_alone_and_never_shown(site, tmp_path):
     assert (site("logout").code, site("sync").code) == (1, 3)
 
 
+def test_a_logout_revokes_its_own_token_alone(site, agent):
+    other = AuthToken.objects.create(user=agent)[0]
+    said = as_schema("logout", site("logout", "--json").out)
+    assert (said["forgotten"], said["revoked"], said["why"]) == (True, True, "")
+    assert list(AuthToken.objects.filter(user=agent)) == [other]
+
+
+def test_a_logout_of_here_alone_leaves_the_token_for_others(site, monkeypatch):
+    said = site("logout", "--local")
+    assert (said.code, "still holds there" in said.out) == (0, True)
+    monkeypatch.setenv("V2KB_TOKEN", site.token)
+    assert site("sync").code == 0
+    assert "V2KB_TOKEN" in site("logout").err
+
+
+def test_a_logout_that_reaches_no_server_says_so_and_forgets(site, tmp_path):
+    site.gate.shut()
+    said = site("logout")
+    assert (said.code, "still holds there" in said.out, "can't be reached" in said.err) == (1, True, True)
+    assert site.token not in (tmp_path / "config" / "v2kb" / "tokens.toml").read_text()
+    assert AuthToken.objects.count() == 1
+
+
+def test_a_token_that_was_revoked_already_is_forgotten(site):
+    AuthToken.objects.all().delete()
+    assert as_schema("logout", site("logout", "--json").out)["revoked"] is True
+
+
 @pytest.mark.parametrize("typed", ["", "two words", "no-such-token", "x" * 600])
 def test_a_token_that_the_server_does_not_know_is_not_kept(site, tmp_path, typed):
     (tmp_path / "config" / "v2kb" / "tokens.toml").unlink()
@@ -91,7 +119,7 @@ def test_plain_http_to_another_machine_is_refused_unless_asked_for(site):
 
 
 def test_a_token_of_the_environment_goes_where_the_environment_says(site, monkeypatch):
-    assert site("logout").code == 0
+    assert site("logout", "--local").code == 0
     monkeypatch.setenv("V2KB_TOKEN", site.token)
     assert site("sync").code == 0
     (site.folder / ".v2kb" / "config.toml").write_text('server = "https://elsewhere.invalid"\n')
@@ -466,4 +494,3 @@ def test_json_keeps_to_its_schemas(site):
     assert [one["outcome"] for one in synced["outbox"]] == ["done", "refused"]
     assert as_schema("login", site("login", "--json", stdin=site.token).out)["engine"] == ENGINE
     assert as_schema("doctor", site("doctor", "--json").out)
-    assert as_schema("logout", site("logout", "--json").out)["forgotten"] is True

@@ -55,7 +55,7 @@ def login_of(server: str) -> Login:
     A token of the environment goes to the server that the environment names, or to this machine, and nowhere else: the
     configuration of a repository that somebody else wrote can't send for it. Raises CliError.
     """
-    kept = _kept().get(server, Login(server))
+    kept = kept_login(server)
     token = os.environ.get("V2KB_TOKEN", "").strip()
     if not token:
         return kept
@@ -65,6 +65,11 @@ def login_of(server: str) -> Login:
             f"Set V2KB_SERVER={server} beside it, or use `v2kb login`.",
         )
     return replace(kept, token=token, user="", engine="")
+
+
+def kept_login(server: str) -> Login:
+    """The sign-in to this server that `v2kb login` keeps; without a token if there is none. Raises CliError."""
+    return _kept().get(server, Login(server))
 
 
 def keep_login(login: Login) -> None:

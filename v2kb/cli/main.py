@@ -33,7 +33,7 @@ COMMANDS = {
     "outbox": "writes that wait, and those that the server did not take",
     "init": "make the .v2kb folder of a repository",
     "login": "keep a token for the server",
-    "logout": "forget the token of the server",
+    "logout": "revoke the token on the server and forget it",
     "doctor": "what is installed, reachable, old or waiting",
     "completion": "a script that completes commands in bash or zsh",
 }

@@ -40,6 +40,10 @@ class Refused(CliError):
         return self.status == 409
 
 
+class UnknownToken(CliError):
+    """The server does not know the token: it was revoked, or has expired, or never was one."""
+
+
 class NoRedirect(urllib.request.HTTPRedirectHandler):
     """A redirect is an answer, not an address to send the token to."""
 
@@ -74,6 +78,10 @@ class Server:
         data = json.dumps(body, ensure_ascii=False, sort_keys=True).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
         return self._json(self._ask("POST", path, data, headers)[1])
+
+    def delete(self, path: str) -> None:
+        """Take a thing away that is one's own. Raises Unreachable, Refused, CliError."""
+        self._ask("DELETE", path)
 
     def fetch(self, path: str, etag: str = "") -> bytes | None:
         """The bytes of an answer, unpacked; None where what has this tag is still right. Raises as `get`."""
@@ -116,7 +124,7 @@ class Server:
         if not isinstance(document, dict) or "code" not in document:
             return CliError(f"{self.address} answered {error.code}, and not as v2kb does.", "Check its address.")
         if error.code == 401:
-            return CliError(f"{self.address} does not know the token: {document['message']}", LOGIN)
+            return UnknownToken(f"{self.address} does not know the token: {document['message']}", LOGIN)
         return Refused(error.code, document)
 
     def _json(self, data: bytes) -> Any:
