@@ -8,7 +8,9 @@ from tests.rules.test_spec_markdown import SPEC
 from tests.rules.test_task_graph import chain, graph
 from tests.starter_data import STARTER
 from v2kb.cli.main import main
+from v2kb.rules.page_map import queue_map
 from v2kb.rules.snapshot import read_snapshot, sealed
+from v2kb.rules.task_graph import plan_graph, read_task_graph
 
 pytestmark = pytest.mark.django_db
 W13 = STARTER / "specs" / "w13-pipeline.json"
@@ -104,6 +106,19 @@ def test_a_task_graph_that_is_wrong_is_named_by_its_path(v2kb, file, change, say
     said = v2kb("plan", file(value))
     assert (said.code, said.out) == (3, "")
     assert says in said.err
+
+
+def test_each_way_to_lie_on_an_sm_stands_in_the_document_once(v2kb, file):
+    queues = [[2, 3, 4, 0] * 50, [3, 3, 1] * 50]
+    plan = json.loads(v2kb("plan", file(graph(queues)), "--json").out)
+    ways = [json.dumps(way, sort_keys=True) for way in plan["placings"]]
+    assert len(set(ways)) == len(ways) < 20
+    made = plan_graph(read_task_graph(graph(queues)))
+    for worker, tasks in zip(plan["workers"], made.workers, strict=True):
+        lies = [plan["placings"][task["placing"]] for task in worker["tasks"]]
+        whole = [{**way, "name": task["name"]} for way, task in zip(lies, worker["tasks"], strict=True)]
+        assert [{name: task[name] for name in task if name != "shape"} for task in whole] == queue_map(tasks)
+        assert [len(plan["shapes"][way["shape"]]["regions"]) for way in lies] == [len(task.regions) for task in tasks]
 
 
 def test_there_is_no_such_worker(v2kb, file):

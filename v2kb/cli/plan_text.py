@@ -46,7 +46,7 @@ def graph_text(terminal: Terminal, plan: Mapping[str, Any], *, worker: int | Non
     if worker is not None:
         chosen = plan["workers"][worker]
         terminal.line(terminal.style(f"Queue of worker {worker}: {_tasks(len(chosen['tasks']))}", "bold"))
-        _queue(terminal, chosen["tasks"])
+        _queue(terminal, [plan["placings"][task["placing"]] | {"name": task["name"]} for task in chosen["tasks"]])
     if not plan["workers"]:
         terminal.line("The file has no v2_worker_task_queues, so that no order of tasks could be followed.")
     else:

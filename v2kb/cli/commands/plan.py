@@ -15,6 +15,7 @@ from v2kb.rules.page_map import page_map, queue_map
 from v2kb.rules.rule_registry import ERROR
 from v2kb.rules.smem import Plan, PlanError, Region
 from v2kb.rules.smem_rules import SMEM_PLAN_RULES, QueueOfSM, queue_of
+from v2kb.rules.smem_sequence import TaskOnSM
 from v2kb.rules.spec_check import check_file
 from v2kb.rules.spec_markdown.draft import CHECKED, DOUBT
 from v2kb.rules.spec_view import SpecView
@@ -112,13 +113,15 @@ def _graph(read: argparse.Namespace, terminal: Terminal, raw: dict[str, Any]) ->
 
 
 def _graph_document(made: GraphPlan) -> dict[str, Any]:
-    graph = made.graph
+    graph, shapes = made.graph, _shapes(made)
+    places = {id(made.plans[regions]): place for place, regions in enumerate(shapes)}
+    placings = _Placings()
     workers = [
         {
             "worker": number,
             "peak_pages": peak,
             "high_byte": max((task.high_byte for task in tasks), default=0),
-            "tasks": queue_map(tasks),
+            "tasks": [{"name": task.name, "placing": placings.of(task, places[id(task.plan)])} for task in tasks],
         }
         for number, (tasks, peak) in enumerate(zip(made.workers, made.peaks(), strict=True))
     ]
@@ -128,7 +131,8 @@ def _graph_document(made: GraphPlan) -> dict[str, Any]:
         "pages": graph.geometry.pages,
         "capacity_bytes": graph.geometry.capacity_bytes,
         "tasks": len(graph.tasks),
-        "shapes": _shapes(made),
+        "shapes": [_shape(made, regions, indexes) for regions, indexes in shapes.items()],
+        "placings": placings.documents,
         "workers": workers,
         "overruns": [
             {
@@ -140,7 +144,7 @@ def _graph_document(made: GraphPlan) -> dict[str, Any]:
             }
             for worker in workers
             for place, task in enumerate(worker["tasks"])
-            for region in task["regions"]
+            for region in placings.documents[task["placing"]]["regions"]
             if region["overrun_bytes"]
         ],
         "differences": [difference.as_document() for difference in made.differences],
@@ -149,12 +153,31 @@ def _graph_document(made: GraphPlan) -> dict[str, Any]:
     }
 
 
-def _shapes(made: GraphPlan) -> list[dict[str, Any]]:
-    """Tasks with the same regions, in the order of the first of each."""
+class _Placings:
+    """The ways in which tasks lie on an SM: tasks of one shape that meet the pages in one order lie alike, so that there
+    are few, and each stands in the document once.
+    """
+
+    def __init__(self) -> None:
+        self.documents: list[dict[str, Any]] = []
+        self._known: dict[tuple[int, tuple[int, ...]], int] = {}
+
+    def of(self, task: TaskOnSM, shape: int) -> int:
+        """The place of a task's way among `documents`."""
+        way = shape, task.preferred_before
+        if way not in self._known:
+            self._known[way] = len(self.documents)
+            (placed,) = queue_map((task,))
+            self.documents.append({name: value for name, value in placed.items() if name != "name"} | {"shape": shape})
+        return self._known[way]
+
+
+def _shapes(made: GraphPlan) -> dict[tuple[Region, ...], list[int]]:
+    """Regions -> the tasks that have just these, in the order of the first of each."""
     first: dict[tuple[Region, ...], list[int]] = {}
     for task in made.graph.tasks:
         first.setdefault(task.regions, []).append(task.index)
-    return [_shape(made, regions, indexes) for regions, indexes in first.items()]
+    return first
 
 
 def _shape(made: GraphPlan, regions: tuple[Region, ...], indexes: list[int]) -> dict[str, Any]:
