@@ -154,7 +154,7 @@ def _graph_document(made: GraphPlan) -> dict[str, Any]:
 
 
 class _Placings:
-    """The ways in which tasks lie on an SM: tasks of one shape that meet the pages in one order lie alike, so that there
+    """The ways in which tasks lie on an SM: tasks of one shape that meet the pages in one order lie alike, so there
     are few, and each stands in the document once.
     """
 
