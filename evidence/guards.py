@@ -155,8 +155,28 @@ register(
         refuse_when=(
             "NEW.row_id <> OLD.row_id OR NEW.reason <> OLD.reason OR NEW.cause <> OLD.cause OR "
             "COALESCE(NEW.raised_by_id, 0) <> COALESCE(OLD.raised_by_id, 0) OR "
-            "(OLD.confirmed_at IS NOT NULL AND (NEW.confirmed_at IS NULL OR NEW.confirmed_at <> OLD.confirmed_at)) OR "
-            "(OLD.cleared_at IS NOT NULL AND (NEW.cleared_at IS NULL OR NEW.cleared_at <> OLD.cleared_at))"
+            "(OLD.confirmed_at IS NOT NULL AND (NEW.confirmed_at IS NULL OR NEW.confirmed_at <> OLD.confirmed_at "
+            "OR COALESCE(NEW.confirmed_by_id, 0) <> COALESCE(OLD.confirmed_by_id, 0))) OR "
+            "(OLD.cleared_at IS NOT NULL AND (NEW.cleared_at IS NULL OR NEW.cleared_at <> OLD.cleared_at "
+            "OR COALESCE(NEW.cleared_by_id, 0) <> COALESCE(OLD.cleared_by_id, 0)))"
+        ),
+        event="UPDATE",
+    ),
+    TriggerGuard(
+        table="evidence_flag",
+        name="begins",
+        code="database.flag_raised",
+        message="A flag begins open.",
+        refuse_when="NEW.confirmed_at IS NOT NULL OR NEW.cleared_at IS NOT NULL",
+    ),
+    TriggerGuard(
+        table="evidence_flag",
+        name="own",
+        code="evidence.own_flag",
+        message="A flag is confirmed by somebody, and by nobody who raised it.",
+        refuse_when=(
+            "OLD.confirmed_at IS NULL AND NEW.confirmed_at IS NOT NULL AND "
+            "(NEW.confirmed_by_id IS NULL OR NEW.confirmed_by_id = NEW.raised_by_id)"
         ),
         event="UPDATE",
     ),

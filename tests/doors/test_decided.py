@@ -2,6 +2,7 @@
 
 import pytest
 from django.db import DatabaseError, transaction
+from django.utils import timezone
 
 from evidence.models import EvidenceRevision, EvidenceRow, Flag, Proposal, ProposalDecision, Supersession
 from evidence.services.decisions import accept_proposal
@@ -166,6 +167,21 @@ def test_a_flag_keeps_what_it_said(world):
     assert code_of(lambda: found.update(reason="")) == "database.flag_raised"
     clear_flag(f.curator(), flag.pk, reason="found again")
     assert code_of(lambda: found.update(cleared_at=None)) == "database.flag_raised"
+    for who in ("confirmed_by", "cleared_by"):
+        assert code_of(lambda who=who: found.update(**{who: f.actor("carl").user})) == "database.flag_raised", who
+
+
+def test_nobody_confirms_a_flag_that_they_raised(world):
+    own, now = flag_row(f.curator(), world.row.code, reason="the file is gone"), timezone.now()
+    found = Flag.objects.filter(pk=own.pk)
+    assert code_of(lambda: found.update(confirmed_at=now, confirmed_by=own.raised_by)) == "evidence.own_flag"
+    assert code_of(lambda: found.update(confirmed_at=now)) == "evidence.own_flag", "nobody at all"
+    for done in ("confirmed", "cleared"):
+        made = Flag(row=own.row, reason="x", raised_by=own.raised_by, **{f"{done}_at": now})
+        assert code_of(lambda made=made: Flag.objects.bulk_create([made])) == "database.flag_raised", done
+    assert found.update(confirmed_at=now, confirmed_by=f.actor("carl").user) == 1
+    by_the_system = Flag.objects.create(row=own.row, reason="driver moved", cause="driver 570 580")
+    assert Flag.objects.filter(pk=by_the_system.pk).update(confirmed_at=now, confirmed_by=f.curator().user) == 1
 
 
 def test_a_run_that_is_over_keeps_its_outcome_and_a_pinned_anchor_its_values(world):
