@@ -5,6 +5,7 @@ from typing import Any
 
 from django import forms
 
+from evidence.curation import effects_of_confirming
 from evidence.models import Flag, Lever, Term
 from evidence.policies import may_confirm, may_curate, may_edit_levers
 from evidence.selectors import other_names
@@ -221,11 +222,12 @@ FLAG_ACTIONS = (
         "confirm",
         "Confirm",
         "Confirm the doubt?",
-        "From now on the row can't be cited, and approved specs that pinned it go back to their owners.",
+        "From now on the row can't be cited, until a curator clears the flag. Approved specs that pinned it:",
         "The flag is confirmed.",
         lambda actor, flag, data: confirm_flag(actor, flag.pk),
         lambda actor, flag: flag.cleared_at is None and may_confirm(actor, flag),
         destroys=True,
+        effects=effects_of_confirming,
     ),
     ObjectAction(
         "clear",

@@ -7,7 +7,7 @@ from django.db.models import BooleanField, Case, Count, DateField, F, Q, Value, 
 from django.db.models.functions import TruncDate
 
 from evidence.hooks import RowChange, reopened_by
-from evidence.models import EvidenceRevision, EvidenceRow, Proposal, Verdict
+from evidence.models import EvidenceRevision, EvidenceRow, Flag, Proposal, Verdict
 
 
 def effects_of(proposals: Sequence[Proposal]) -> dict[int, list[dict[str, Any]]]:
@@ -36,6 +36,11 @@ def effects_of_content(row: EvidenceRow, content: dict[str, Any]) -> list[dict[s
 def effects_of_flag(row: EvidenceRow) -> list[dict[str, Any]]:
     """What approved specs would see if a flag on the row were confirmed."""
     return reopened_by([RowChange(row.pk, row.head.content, flagged=True)])[0]
+
+
+def effects_of_confirming(flag: Flag) -> list[dict[str, Any]]:
+    """What approved specs would see if this flag were confirmed; nothing where it is confirmed or cleared."""
+    return [] if flag.confirmed_at or flag.cleared_at else effects_of_flag(flag.row)
 
 
 def verdicts_over_time() -> dict[str, Any]:

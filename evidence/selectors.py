@@ -62,6 +62,14 @@ def get_revision(row: EvidenceRow, number: int) -> EvidenceRevision:
     return revision
 
 
+def get_flag(pk: int) -> Flag:
+    """The flag with its row and the row's head. Raises Missing evidence.no_flag."""
+    found = Flag.objects.select_related("row__head").filter(pk=min(pk, 2**62)).first()
+    if found is None:
+        raise Missing("evidence.no_flag", f"There is no flag {pk}.", fix="Pick one on the row's page.")
+    return found
+
+
 def states_of(row_ids: Iterable[int]) -> dict[int, RowStates]:
     """Row id -> its flags, open proposals and successors, in three queries for any number of rows."""
     ids = list(row_ids)

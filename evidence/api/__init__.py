@@ -3,11 +3,12 @@
 from rest_framework.routers import BaseRouter
 
 from evidence.api.experiments import ExperimentViewSet
+from evidence.api.flags import FlagViewSet
 from evidence.api.import_jobs import ExportViewSet, ImportJobViewSet
 from evidence.api.imports import ImportViewSet
 from evidence.api.levers import LeverViewSet
 from evidence.api.proposals import ProposalViewSet
-from evidence.api.rows import FlagViewSet, RowViewSet
+from evidence.api.rows import RowViewSet
 from evidence.api.searches import SavedSearchViewSet
 from evidence.api.terms import TermViewSet
 

@@ -11,6 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from evidence import selectors
+from evidence.api.flags import EffectSerializer
 from evidence.api.levers import Reason
 from evidence.api.rows import ReceiptSerializer
 from evidence.curation import effects_of
@@ -42,15 +43,6 @@ class DecisionSerializer(serializers.ModelSerializer):
     class Meta:
         model = ProposalDecision
         fields = ["user", "engine", "decision", "reason", "conflict", "at"]
-
-
-class EffectSerializer(serializers.Serializer):
-    """What accepting would do to approved work: it reopens it, it is stale already, or it holds again."""
-
-    title = serializers.CharField()
-    url = serializers.CharField()
-    effect = serializers.CharField()
-    sentences = serializers.ListField(child=serializers.CharField())
 
 
 class ProposalSerializer(serializers.ModelSerializer):

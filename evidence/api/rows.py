@@ -14,7 +14,7 @@ from evidence.curation import verdicts_over_time
 from evidence.lineage import lineage_of
 from evidence.models import EvidenceRevision, EvidenceRow, Flag, RowBounds, RunReceipt, Supersession, Verdict
 from evidence.search import FACETS, Query, hits_of, search_rows
-from evidence.services import archive_row, clear_flag, confirm_flag, flag_row, restore_row, supersede_row
+from evidence.services import archive_row, flag_row, restore_row, supersede_row
 from evidence.services.merging import propose_merge
 from evidence.services.proposals import propose_revert
 from evidence.services.watching import set_bounds, unwatch_row, watch_row
@@ -347,26 +347,3 @@ class RowViewSet(viewsets.GenericViewSet):
 
     def _shown(self, code: str) -> Response:
         return Response(RowSerializer(selectors.get_full_row(code)).data)
-
-
-class FlagViewSet(viewsets.GenericViewSet):
-    """What curators do with a doubt."""
-
-    queryset = Flag.objects.none()
-    serializer_class = FlagSerializer
-    filter_backends = []
-    lookup_value_regex = NUMBER
-
-    @extend_schema(request=Nothing, responses=FlagSerializer)
-    @action(detail=True, methods=["post"])
-    def confirm(self, request: Request, pk: str) -> Response:
-        """Confirm: the row can't be cited from now on."""
-        read(Nothing, request)
-        return Response(FlagSerializer(confirm_flag(actor_from_request(request, "api"), int(pk))).data)
-
-    @extend_schema(request=Reason, responses=FlagSerializer)
-    @action(detail=True, methods=["post"])
-    def clear(self, request: Request, pk: str) -> Response:
-        """Take a doubt down."""
-        flag = clear_flag(actor_from_request(request, "api"), int(pk), **read(Reason, request))
-        return Response(FlagSerializer(flag).data)

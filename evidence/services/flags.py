@@ -4,10 +4,11 @@ from django.utils import timezone
 
 from evidence.models import Flag
 from evidence.policies import may_curate, require_curator
+from evidence.selectors import get_flag
 from evidence.services.revisions import checked_reason, locked_row
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
-from v2kb.core.errors import Conflict, Forbidden, Missing
+from v2kb.core.errors import Conflict, Forbidden
 from v2kb.core.policies import require_user
 from v2kb.core.service import service
 
@@ -68,10 +69,7 @@ def clear_flag(actor: Actor, flag_id: int, *, reason: str) -> Flag:
 
 def _open_flag(flag_id: int) -> Flag:
     """The flag, its row locked. Raises Missing evidence.no_flag, Conflict evidence.flag_closed."""
-    found = Flag.objects.select_related("row").filter(pk=flag_id).first()
-    if found is None:
-        raise Missing("evidence.no_flag", f"There is no flag {flag_id}.", fix="Pick one on the row's page.")
-    row = locked_row(found.row)
+    row = locked_row(get_flag(flag_id).row)
     flag = Flag.objects.select_for_update().get(pk=flag_id)
     flag.row = row
     if flag.cleared_at:

@@ -19,8 +19,6 @@ from v2kb.core.registry import panels_of
 from v2kb.rules.evidence import weak_dead
 from v2kb.rules.evidence_change import diff
 
-MAX_KEY = 2**62
-
 
 @require_GET
 def row_detail(request: HttpRequest, code: str) -> HttpResponse:
@@ -146,7 +144,7 @@ def flag_confirm(request: HttpRequest, code: str, pk: int) -> HttpResponse:
     """Confirm a doubt."""
     row = selectors.get_row(code)
     done = f"The flag on {row.code} is confirmed; the row can't be cited now."
-    return on_row(request, row, None, lambda actor: confirm_flag(actor, min(pk, MAX_KEY)), done)
+    return on_row(request, row, None, lambda actor: confirm_flag(actor, pk), done)
 
 
 @require_POST
@@ -157,7 +155,7 @@ def flag_clear(request: HttpRequest, code: str, pk: int) -> HttpResponse:
         request,
         row,
         form,
-        lambda actor: clear_flag(actor, min(pk, MAX_KEY), reason=form.cleaned_data["reason"]),
+        lambda actor: clear_flag(actor, pk, reason=form.cleaned_data["reason"]),
         f"The flag on {row.code} is taken down.",
     )
 

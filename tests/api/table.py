@@ -292,6 +292,7 @@ EVIDENCE = {
     "POST /evidence/{code}/unwatch/": Line(params=fixed(code="U1"), body={}),
     "POST /evidence/{code}/archive/": Line("cora", fixed(code="U3"), WHY, before=_unused_row),
     "POST /evidence/{code}/restore/": Line("cora", fixed(code="U3"), {}, before=_archived_row),
+    "GET /flags/{id}/effects/": Line(params=lambda world: {"id": world.flag.pk}),
     "POST /flags/{id}/confirm/": Line("cora", lambda world: {"id": world.flag.pk}, {}),
     "POST /flags/{id}/clear/": Line("cora", lambda world: {"id": world.flag.pk}, WHY),
     "GET /experiments/": Line(),

@@ -222,6 +222,17 @@ def test_staff_without_the_role_sees_no_button_and_gets_no_service(staff, lever,
     assert Activity.objects.count() == before
 
 
+def test_the_dialog_of_a_flag_lists_the_specs_that_go_back(staff):
+    client, row = staff("curator"), f.evidence_row()
+    flag = flag_row(f.designer(), row.code, reason="The driver moved.")
+    assert "No approved spec would notice." in client.get(do(flag, "confirm")).content.decode()
+    f.op()
+    spec = f.approved_revision(row).spec
+    shown = client.get(do(flag, "confirm")).content.decode()
+    assert f'<strong>reopens</strong>: <a href="{spec.get_absolute_url()}' in shown
+    assert 'class="effects"' not in client.get(do(flag, "clear")).content.decode()
+
+
 def test_buttons_are_for_staff_and_unknown_ones_are_not_found(staff, client, make_user, lever):
     client.force_login(make_user("nora", "curator"))
     assert client.post(do(lever, "archive"), {"reason": "x"}).status_code == 302

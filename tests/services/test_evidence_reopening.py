@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from evidence.curation import effects_of, effects_of_flag
+from evidence.curation import effects_of, effects_of_confirming
 from evidence.models import EvidenceRow
-from evidence.selectors import get_proposal
+from evidence.selectors import get_flag, get_proposal
 from evidence.services import (
     accept_proposal,
     clear_flag,
@@ -149,8 +149,10 @@ def test_a_flag_blocks_and_reopens_only_when_it_is_confirmed(row, spec):
 
     flag = flag_row(f.actor("vera", "viewer"), row.code, reason="Which machine?")
     assert (spec_status(spec).state, is_flagged()) == (APPROVED, False)
-    assert [(line["title"], line["effect"]) for line in effects_of_flag(row)] == [(f"{spec.code}, C1", "reopens")]
+    told = [(line["title"], line["effect"]) for line in effects_of_confirming(get_flag(flag.pk))]
+    assert told == [(f"{spec.code}, C1", "reopens")]
     confirm_flag(f.curator(), flag.pk)
+    assert effects_of_confirming(get_flag(flag.pk)) == [], "it is confirmed already"
     assert (spec_status(spec).state, is_flagged()) == (STALE, True)
     clear_flag(f.curator(), flag.pk, reason="The log names it.")
     assert (spec_status(spec).state, is_flagged()) == (APPROVED, False)

@@ -27,6 +27,7 @@ class ObjectAction:
 
     `call` gets the actor, the object and the form's values; `form` is built with `form(data, obj=obj)`. `shown` says
     whether this actor sees the button on this object; the service asks again. `{}` in `ask` and `done` is the object.
+    `effects` tells what it does to other things: {"title", "url", "effect", "sentences"} each.
     """
 
     name: str
@@ -38,6 +39,7 @@ class ObjectAction:
     shown: Callable[[Actor, Any], bool]
     form: type["ActionForm"] | None = None
     destroys: bool = False
+    effects: Callable[[Any], list[dict[str, Any]]] | None = None
 
 
 class ActionForm(forms.Form):
@@ -156,6 +158,7 @@ class ReadOnlyAdmin(admin.ModelAdmin):
             "title": found.ask.format(obj),
             "action": found,
             "form": form,
+            "effects": found.effects(obj) if found.effects else None,
             "opts": self.opts,
             "original": obj,
             "back": back,
