@@ -7,9 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from evidence.importers.load import MAX_MAP_BYTES, MapPlan, load_map, try_map
 from evidence.importers.typing_file import MAX_TYPING_BYTES
-from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
-from v2kb.core.models import User
+from v2kb.core.management.who import actor_named
 
 
 class Command(BaseCommand):
@@ -41,14 +40,15 @@ class Command(BaseCommand):
         data = _bytes(path)
         typed = _bytes(typing) if typing else None
         files = {"name": path.name, "data": data, "typing": typed, "source": source}
+        actor = actor_named(username, "import_evidence")
         try:
             if dry_run:
-                plan, refusal = try_map(_actor(username), **files)
+                plan, refusal = try_map(actor, **files)
                 self._write(plan)
                 if refusal:
                     raise refusal
             else:
-                self._write(load_map(_actor(username), skip_unreadable=skip_unreadable, **files))
+                self._write(load_map(actor, skip_unreadable=skip_unreadable, **files))
         except Refusal as error:
             lines = [problem["message"] + f" {problem['fix'] or ''}" for problem in error.problems]
             raise CommandError("\n".join([f"{error.message} {error.fix or ''} ({error.code})", *lines])) from error
@@ -82,12 +82,3 @@ def _bytes(path: Path) -> bytes:
             return stream.read(max(MAX_MAP_BYTES, MAX_TYPING_BYTES) + 1)
     except OSError as error:
         raise CommandError(f"{path} can't be read: {error.strerror}.") from error
-
-
-def _actor(username: str) -> Actor:
-    if not username:
-        return Actor.system("cli", "import_evidence")
-    user = User.objects.filter(username=username).first()
-    if user is None:
-        raise CommandError(f"There is no user {username}.")
-    return Actor.of_user(user, "cli")

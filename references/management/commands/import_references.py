@@ -7,9 +7,8 @@ from django.core.management.base import BaseCommand, CommandError
 
 from references.importers.archive import ArchiveRefused, read_folder
 from references.importers.documents import ImportLine, import_documents
-from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
-from v2kb.core.models import User
+from v2kb.core.management.who import actor_named
 from v2kb.rules.words import counted
 
 
@@ -27,7 +26,8 @@ class Command(BaseCommand):
     def handle(self, *, path: Path, dry_run: bool, username: str, source: str, **_: object) -> None:
         try:
             files = read_folder(path)
-            report = import_documents(self._actor(username), files=files, source=source, dry_run=dry_run)
+            actor = actor_named(username, "import_references")
+            report = import_documents(actor, files=files, source=source, dry_run=dry_run)
         except ArchiveRefused as error:
             raise CommandError(f"{error.message} {error.fix} ({error.code})") from error
         except Refusal as error:
@@ -35,14 +35,6 @@ class Command(BaseCommand):
         for line in report.lines:
             self._write_line(line)
         self.stdout.write(f"{'Would be' if dry_run else 'Done'}: {report.summary}")
-
-    def _actor(self, username: str) -> Actor:
-        if not username:
-            return Actor.system("cli", "import_references")
-        user = User.objects.filter(username=username).first()
-        if user is None:
-            raise CommandError(f"There is no user {username}.")
-        return Actor.of_user(user, "cli")
 
     def _write_line(self, line: ImportLine) -> None:
         name = f" as {line.slug}, {counted(line.sections, 'section')}" if line.sections else ""
