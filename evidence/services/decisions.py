@@ -149,11 +149,8 @@ def recuse(actor: Actor, proposal_id: int, *, reason: str) -> Proposal:
     Raises Forbidden core.role, evidence.own_proposal; Conflict evidence.proposal_closed, evidence.already_accepted,
     evidence.recused; Refusal evidence.reason_missing.
     """
-    require_curator(actor)
-    require_user(actor)
-    reason = checked_reason(reason)
-    proposal = _undecided(actor, proposal_id, "Nobody stands aside from their own proposal.")
-    ProposalDecision.objects.create(proposal=proposal, user=actor.user, decision=Decision.RECUSE, reason=reason)
+    own = "Nobody stands aside from their own proposal."
+    proposal, reason = _decided(actor, proposal_id, Decision.RECUSE, reason, own)
     ProposalClaim.objects.filter(proposal=proposal, user=actor.user).delete()
     record(actor, "evidence.recuse", proposal, f"{actor.name} stands aside from {proposal}: {reason}"[:2000])
     return proposal
@@ -166,11 +163,7 @@ def reject_proposal(actor: Actor, proposal_id: int, *, reason: str) -> Proposal:
     Raises Forbidden core.role, evidence.own_proposal; Conflict evidence.proposal_closed, evidence.already_accepted,
     evidence.recused; Refusal evidence.reason_missing.
     """
-    require_curator(actor)
-    require_user(actor)
-    reason = checked_reason(reason)
-    proposal = _undecided(actor, proposal_id, "Nobody rejects their own proposal.")
-    ProposalDecision.objects.create(proposal=proposal, user=actor.user, decision=Decision.REJECT, reason=reason)
+    proposal, reason = _decided(actor, proposal_id, Decision.REJECT, reason, "Nobody rejects their own proposal.")
     ProposalClaim.objects.filter(proposal=proposal).delete()
     close(proposal, Proposal.State.REJECTED)
     proposal.save(update_fields=["state", "updated_at"])
@@ -178,8 +171,13 @@ def reject_proposal(actor: Actor, proposal_id: int, *, reason: str) -> Proposal:
     return proposal
 
 
-def _undecided(actor: Actor, proposal_id: int, own: str) -> Proposal:
-    """The open proposal, locked, if the actor neither wrote it nor decided about it."""
+def _decided(actor: Actor, proposal_id: int, decision: Decision, reason: str, own: str) -> tuple[Proposal, str]:
+    """Keep the decision of a curator who neither wrote the open proposal nor decided about it; `own` says that nobody
+    does so to their own. Returns the proposal, locked, and the reason as it is kept.
+    """
+    require_curator(actor)
+    require_user(actor)
+    reason = checked_reason(reason)
     proposal = locked_proposal(proposal_id)
     require_open(proposal)
     if proposal.author_id == actor.user.pk:
@@ -192,7 +190,8 @@ def _undecided(actor: Actor, proposal_id: int, own: str) -> Proposal:
             "You accepted this proposal already.",
             fix="A second curator decides; tell them your doubt.",
         )
-    return proposal
+    ProposalDecision.objects.create(proposal=proposal, user=actor.user, decision=decision, reason=reason)
+    return proposal, reason
 
 
 def _refuse(reasons: list[Reason]) -> None:
