@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from types import TracebackType
+from typing import Self
 
 from v2kb.wire import MAX_LOG_CHUNK, LogChunk, Outcome, Ping
 from v2kb.worker.client import Refused, RunClient, Unreachable
@@ -14,21 +15,14 @@ LOG_INTERVAL_S = 0.5
 LAST_LOG_TRY_S = 20.0
 
 
-class Heartbeat:
-    """Pings in a thread. `verdict` turns CANCELLED when the app asks for it, INFRA when the claim is lost."""
+class Background:
+    """A thread that runs `_run` while the block does; `_run` ends soon after `_end` is set."""
 
-    def __init__(self, client: RunClient, fence: int, ping_s: float, lease_s: float) -> None:
-        self._client, self._fence, self._ping_s, self._lease_s = client, fence, ping_s, lease_s
-        self._progress = (0, 0, "starting")
+    def __init__(self, name: str) -> None:
         self._end = threading.Event()
-        self._thread = threading.Thread(target=self._run, name="heartbeat", daemon=True)
-        self.verdict: Outcome | None = None
-        self.lost = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
-    def progress(self, done: int, total: int, phase: str) -> None:
-        self._progress = (done, total, phase)
-
-    def __enter__(self) -> "Heartbeat":
+    def __enter__(self) -> Self:
         self._thread.start()
         return self
 
@@ -37,6 +31,23 @@ class Heartbeat:
     ) -> None:
         self._end.set()
         self._thread.join()
+
+    def _run(self) -> None:
+        raise NotImplementedError
+
+
+class Heartbeat(Background):
+    """Pings in a thread. `verdict` turns CANCELLED when the app asks for it, INFRA when the claim is lost."""
+
+    def __init__(self, client: RunClient, fence: int, ping_s: float, lease_s: float) -> None:
+        super().__init__("heartbeat")
+        self._client, self._fence, self._ping_s, self._lease_s = client, fence, ping_s, lease_s
+        self._progress = (0, 0, "starting")
+        self.verdict: Outcome | None = None
+        self.lost = False
+
+    def progress(self, done: int, total: int, phase: str) -> None:
+        self._progress = (done, total, phase)
 
     def _run(self) -> None:
         answered = time.monotonic()
@@ -66,32 +77,26 @@ class Heartbeat:
         self.verdict = Outcome.INFRA
 
 
-class LogStream:
+class LogStream(Background):
     """Sends text in chunks of at most 16 KB of UTF-8, in order, from a thread; what fails is sent again."""
 
     def __init__(self, client: RunClient, fence: int) -> None:
+        super().__init__("log")
         self._client, self._fence = client, fence
         self._waiting = ""
         self._sequence = 0
         self._pending: LogChunk | None = None
         self._lock = threading.Lock()
-        self._end = threading.Event()
         self._open = True
-        self._thread = threading.Thread(target=self._run, name="log", daemon=True)
 
     def write(self, text: str) -> None:
         with self._lock:
             self._waiting += text
 
-    def __enter__(self) -> "LogStream":
-        self._thread.start()
-        return self
-
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._end.set()
-        self._thread.join()
+        super().__exit__(kind, error, trace)
         deadline = time.monotonic() + LAST_LOG_TRY_S
         while self._open and not self._send_all() and time.monotonic() < deadline:
             time.sleep(LOG_INTERVAL_S)
