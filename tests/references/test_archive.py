@@ -1,26 +1,12 @@
 """Folders, zips and uploads: what is read, skipped and refused."""
 
-import io
 import struct
-import zipfile
 
 import pytest
 
 from references.importers import archive
 from references.importers.archive import ArchiveRefused, read_folder, read_uploads, read_zip
-
-
-def zipped(*members, **fields):
-    """A zip of (name, content) members; `fields` are set on each member's entry."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, content in members:
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            for key, value in fields.items():
-                setattr(info, key, value)
-            target.writestr(info, content)
-    return buffer.getvalue()
+from tests.zips import zipped
 
 
 def code_of(call, *arguments):

@@ -85,25 +85,10 @@ def test_other_grades_leave_a_receipt_only(row, vera, grade):
     outcome = send(row.code, vera, grade=grade)
     assert (outcome.proposal, outcome.receipt.grade) == (None, grade)
     assert not Proposal.objects.filter(row=row, state="open").exists()
-    receipt = attach_receipt(
-        Actor.worker("w"),
-        row_code=row.code,
-        run_id="R9",
-        result_hash="c" * 64,
-        judgement="",
-        grade=grade,
-        sentence="seen",
-    )
+    other = {"row_code": row.code, "run_id": "R9", "result_hash": "c" * 64, "judgement": "", "grade": grade}
+    receipt = attach_receipt(Actor.worker("w"), **other, sentence="seen")
     assert row.receipts.count() == 2
-    same = attach_receipt(
-        Actor.worker("w"),
-        row_code=row.code,
-        run_id="R9",
-        result_hash="c" * 64,
-        judgement="",
-        grade=grade,
-        sentence="seen",
-    )
+    same = attach_receipt(Actor.worker("w"), **other, sentence="seen")
     assert same == receipt
 
 

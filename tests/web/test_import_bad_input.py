@@ -1,8 +1,6 @@
 """Bad input at the import pages: refused in words, never a 500, and nothing is written by halves."""
 
-import io
 import json
-import zipfile
 from typing import Any
 
 import pytest
@@ -13,6 +11,7 @@ from evidence.models import EvidenceRow, ImportJob, Lever
 from evidence.services import import_work
 from references.models import Document, UploadDraft
 from tests.evidence.sample import MAP, typing_bytes
+from tests.zips import zipped
 from v2kb.core.models import Activity
 
 pytestmark = pytest.mark.django_db
@@ -29,18 +28,6 @@ LIVE = ("<script>alert", "<img src=x", "<iframe", "<svg onload", 'href="javascri
 def cora(client, make_user):
     client.force_login(make_user("cora", "curator"))
     return client
-
-
-def zipped(*members: tuple[str, str | bytes], **fields: Any) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as target:
-        for name, content in members:
-            info = zipfile.ZipInfo(name)
-            info.compress_type = zipfile.ZIP_DEFLATED
-            for key, value in fields.items():
-                setattr(info, key, value)
-            target.writestr(info, content)
-    return buffer.getvalue()
 
 
 def written() -> tuple[int, ...]:

@@ -1,8 +1,5 @@
 """Pages of references: reading, uploading, permissions, bad input, query counts."""
 
-import io
-import zipfile
-
 import pytest
 from django.apps import apps
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -13,6 +10,7 @@ from references.importers.archive import Files
 from references.importers.documents import import_documents
 from references.models import Document, DocumentRevision, UploadDraft, UpstreamSnapshot
 from references.services.guidelines import set_guidelines
+from tests.zips import zipped
 
 pytestmark = pytest.mark.django_db
 
@@ -79,12 +77,9 @@ def sign_in(client, make_user):
     return enter
 
 
-def zipped(**members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as target:
-        for name, content in members.items():
-            target.writestr(name.replace("__", "/") + ".md", content)
-    return buffer.getvalue()
+def of_folders(**members):
+    """A zip of markdown files; `a__b` names a/b.md."""
+    return zipped(*((name.replace("__", "/") + ".md", content) for name, content in members.items()))
 
 
 def upload(name, content):
@@ -319,7 +314,7 @@ def test_a_curator_uploads_previews_and_imports(sign_in):
 
 def test_a_second_upload_of_the_same_text_has_nothing_to_import(sign_in, documents):
     client = sign_in("curator")
-    url = client.post("/references/import/", {"files": upload("all.zip", zipped(docs__rules=RULES))}).url
+    url = client.post("/references/import/", {"files": upload("all.zip", of_folders(docs__rules=RULES))}).url
     html = text_of(client.get(url))
     assert "Nothing is new or changed" in html
     assert ">Import</button>" not in html
@@ -347,8 +342,8 @@ def test_an_upload_is_nobody_elses(sign_in, make_user, client):
         ([], "Choose a zip or some .md files."),
         ([("a.txt", b"x")], "There is no markdown file"),
         ([("a.zip", b"no zip")], "not a readable zip"),
-        ([("a.zip", zipped(**{"..__evil": "# x"}))], "leaves the archive"),
-        ([("a.md", b"# ok"), ("b.zip", zipped(**{"..__evil": "# x"}))], "leaves the archive"),
+        ([("a.zip", of_folders(**{"..__evil": "# x"}))], "leaves the archive"),
+        ([("a.md", b"# ok"), ("b.zip", of_folders(**{"..__evil": "# x"}))], "leaves the archive"),
     ],
 )
 def test_refused_uploads_come_back_into_the_form_with_what_was_typed(sign_in, files, said):

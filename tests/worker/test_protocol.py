@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -185,7 +186,9 @@ def test_a_worker_process_takes_a_message_from_the_broker_and_ends_cleanly(app, 
     assert not list((tmp_path / "broker").glob("*/*/*.msg")), "both messages are acknowledged"
 
 
-def test_a_worker_told_to_end_gives_its_run_up_and_says_so(app, tmp_path):
+@contextmanager
+def worker_in_a_run(app, tmp_path):
+    """(address of the app, worker, its child processes) while a kernel that doesn't end runs."""
     job, app.contents = make_job(sample("hog_loop"), limits=LIMITS.model_copy(update={"case_s": 100}))
     app.job = job
     running = threading.Event()
@@ -194,7 +197,11 @@ def test_a_worker_told_to_end_gives_its_run_up_and_says_so(app, tmp_path):
         worker = start_worker(url, tmp_path)
         send(tmp_path, url)
         assert running.wait(60)
-        children = psutil.Process(worker.pid).children(recursive=True)
+        yield url, worker, psutil.Process(worker.pid).children(recursive=True)
+
+
+def test_a_worker_told_to_end_gives_its_run_up_and_says_so(app, tmp_path):
+    with worker_in_a_run(app, tmp_path) as (_, worker, children):
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(30) == 0
     assert app.results[0].result.outcome is Outcome.INFRA
@@ -203,15 +210,7 @@ def test_a_worker_told_to_end_gives_its_run_up_and_says_so(app, tmp_path):
 
 
 def test_a_killed_workers_kernel_dies_with_it_and_its_message_comes_back(app, tmp_path):
-    job, app.contents = make_job(sample("hog_loop"), limits=LIMITS.model_copy(update={"case_s": 100}))
-    app.job = job
-    running = threading.Event()
-    app.on_ping = lambda: "workload" in json.dumps(app.pings[-1]) and running.set()
-    with serve(app) as url:
-        worker = start_worker(url, tmp_path)
-        send(tmp_path, url)
-        assert running.wait(60)
-        children = psutil.Process(worker.pid).children(recursive=True)
+    with worker_in_a_run(app, tmp_path) as (url, worker, children):
         worker.kill()
         worker.wait()
         _, alive = psutil.wait_procs(children, timeout=10)
