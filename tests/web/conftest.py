@@ -1,6 +1,7 @@
 """What tests of pages share."""
 
 import pytest
+from django.test import Client
 
 from kernels.models import Kernel
 from kernels.services.runs import submit_run
@@ -21,3 +22,30 @@ def forms_world(client):
     client.force_login(f.designer().user)
     return {"row": row, "op": op, "spec": revision.spec, "revision": revision, "anchor": anchor, "version": version,
             "run": run}  # fmt: skip
+
+
+@pytest.fixture
+def sign_in(make_user):
+    """sign_in("dora", "designer") -> a client."""
+
+    def make(username: str, *roles: str) -> Client:
+        client = Client()
+        client.force_login(make_user(username, *roles))
+        return client
+
+    return make
+
+
+@pytest.fixture
+def viewer(sign_in):
+    return sign_in("vita", "viewer")
+
+
+@pytest.fixture
+def designer(sign_in):
+    return sign_in("ines", "designer")
+
+
+@pytest.fixture
+def curator(sign_in):
+    return sign_in("cleo", "curator")
