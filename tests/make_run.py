@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import psutil
@@ -25,16 +26,18 @@ def free_port() -> int:
         return probe.getsockname()[1]
 
 
-def start(data: str, port: int) -> tuple[subprocess.Popen, float]:
-    """Start `make run` and wait for its sign-in page. Returns the process and the seconds it took."""
+def start(
+    data: str, port: int, command: Sequence[str] = ("make", "run"), stdout: int | None = None
+) -> tuple[subprocess.Popen, float]:
+    """Start the site and wait for its sign-in page. Returns the process and the seconds it took."""
     began = time.monotonic()
     url = f"http://127.0.0.1:{port}"
     environment = {**os.environ, "V2KB_DATA_DIR": data, "V2KB_BASE_URL": url}
     environment.pop("V2KB_DATABASE_URL", None)
-    process = subprocess.Popen(["make", "run"], cwd=ROOT, env=environment, start_new_session=True)
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=stdout, start_new_session=True)
     while time.monotonic() < began + START_S:
         if process.poll() is not None:
-            sys.exit(f"make run ended with {process.returncode} before its page was up")
+            sys.exit(f"{' '.join(command)} ended with {process.returncode} before its page was up")
         try:
             with urllib.request.urlopen(f"{url}/sign-in/", timeout=5) as page:
                 assert b"<form" in page.read()
@@ -42,7 +45,7 @@ def start(data: str, port: int) -> tuple[subprocess.Popen, float]:
         except OSError:
             time.sleep(0.2)
     os.killpg(process.pid, signal.SIGKILL)
-    sys.exit(f"make run showed no page within {START_S} s")
+    sys.exit(f"{' '.join(command)} showed no page within {START_S} s")
 
 
 def stop(process: subprocess.Popen) -> None:

@@ -29,6 +29,7 @@ import psycopg
 
 from tests.bench.rivals import Datasette, Ripgrep
 from tests.bench.synthetic_rows import LEVERS, Rows, Synthetic, queries
+from tests.bench.timing import Timing, timing
 
 ROWS = 100_000
 BATCH = 500
@@ -36,12 +37,6 @@ PAGE = 50
 MODEL, WIDTH = "made up for the bench", 384
 SERVER = os.environ.get("V2KB_TEST_DATABASE_URL", "postgres://root@127.0.0.1:5432/postgres")
 POSTGRES_DATABASE = "v2kb_bench"
-Timing = tuple[float, float]
-"""p50 and p95 in milliseconds."""
-
-
-def timing(times: list[float]) -> Timing:
-    return statistics.median(times), sorted(times)[min(len(times) - 1, round(0.95 * len(times)))]
 
 
 # --- in the process of one database ---

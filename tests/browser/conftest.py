@@ -1,7 +1,6 @@
 """Chromium of the system, a signed-in page, and a page that fails on unexpected console errors."""
 
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from playwright.sync_api import ConsoleMessage, Page, expect
 
 from kernels.models import Worker
 from kernels.starter import load_starter
+from tests.browser.chromium import CHROMIUM, FLAGS
 from v2kb.broker import RUN_QUEUES
 from v2kb.celery import app
 from v2kb.core.models import User
@@ -23,16 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 # Chromium logs every expected 4xx answer as a console error.
 EXPECTED = ("the server responded with a status of 4",)
 NEW_PASSWORD = "a-new-phrase-of-my-own"
-CHROMIUM = os.environ.get("V2KB_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 
 
 def pytest_collection_modifyitems(items):
