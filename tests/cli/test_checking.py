@@ -232,13 +232,14 @@ def test_json_errors_are_json(v2kb):
 # --- terminals ---
 
 
-def in_a_terminal(*arguments: str, **environment: str) -> str:
-    """What the command writes to a terminal."""
+def in_a_terminal(*arguments: str, keys: bool = False, ends: int | None = None, **environment: str) -> str:
+    """What the command writes to a terminal, with `keys` one that it is also read from; `ends` is its exit code."""
     env = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
     env = {name: value for name, value in env.items() if value}
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "v2kb.cli", *arguments]
-    with subprocess.Popen(command, stdout=theirs, stderr=theirs, env=env) as done:
+    stdin = theirs if keys else subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=stdin, stdout=theirs, stderr=theirs, env=env) as done:
         os.close(theirs)
         said = b""
         try:
@@ -246,8 +247,9 @@ def in_a_terminal(*arguments: str, **environment: str) -> str:
                 said += part
         except OSError:
             pass  # the other end is closed
-        done.wait()
+        code = done.wait()
     os.close(ours)
+    assert ends is None or code == ends, said.decode()
     return said.decode()
 
 

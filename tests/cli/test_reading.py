@@ -94,7 +94,7 @@ def test_a_row_is_shown_whole_in_any_spelling_of_its_code(v2kb):
 
 def test_a_lever_shows_its_family_and_rows(v2kb):
     said = v2kb("lever", "WarpSpec Producer")
-    assert "above   Load-side latency hiding" in said.out
+    assert "above     Load-side latency hiding" in said.out
     assert "D3    DEAD" in said.out
     assert {row["code"] for row in json.loads(v2kb("lever", "dma warp", "--json").out)["rows"]} == {"D1", "D3"}
 

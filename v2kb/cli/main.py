@@ -38,6 +38,8 @@ COMMANDS = {
     "completion": "a script that completes commands in bash or zsh",
 }
 """One line of help per command; each has a module of its name, imported only when it runs."""
+PAGED = {"prior", "show", "lever", "rule", "doc", "check", "gate", "plan", "signature", "outbox"}
+"""Commands whose whole result stands on a terminal at once."""
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
 
 
@@ -54,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     wanted = next((word for word in given if not word.startswith("-")), "")
     read = parser_of({wanted}).parse_args(given)
-    return _ended(read, standard(json=read.json))
+    return _ended(read, standard(json=read.json, pages=read.command in PAGED))
 
 
 def parser_of(wanted: Container[str]) -> argparse.ArgumentParser:
@@ -80,7 +82,8 @@ def _module(name: str) -> ModuleType:
 
 def _ended(read: argparse.Namespace, terminal: Terminal) -> int:
     try:
-        code = read.run(read, terminal)
+        with terminal:
+            code = read.run(read, terminal)
         sys.stdout.flush()
         return code
     except CliError as error:

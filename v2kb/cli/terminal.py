@@ -1,5 +1,6 @@
 """Writing to a terminal, a pipe or a file: colour only where a person looks, one result document for `--json`."""
 
+import io
 import json
 import os
 import shutil
@@ -12,13 +13,35 @@ MAX_WIDTH = 120
 
 
 class Terminal:
-    """Where a command writes. `json` says that the result is wanted as one document, and no prose."""
+    """Where a command writes. `json` says that the result is wanted as one document, and no prose.
 
-    def __init__(self, out: TextIO, err: TextIO, *, json: bool = False) -> None:
+    Used as a context, a terminal with `pages` keeps the result until the end, and shows it through a pager if it is
+    longer than the screen; what stands beside it comes after it.
+    """
+
+    def __init__(self, out: TextIO, err: TextIO, *, json: bool = False, pages: bool = False) -> None:
         self.out, self.err, self.json = out, err, json
         self.is_terminal = out.isatty()
+        self._notes: list[str] = []
+        self._shown = out if pages and self.is_terminal and not json else None
         self.colours = self.is_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
         self.width = min(MAX_WIDTH, shutil.get_terminal_size((100, 24)).columns if self.is_terminal else MAX_WIDTH)
+
+    def __enter__(self) -> "Terminal":
+        if self._shown:
+            self.out = io.StringIO()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if not self._shown:
+            return
+        kept, self.out, self._shown = self.out.getvalue(), self._shown, None
+        if kind is None or issubclass(kind, Exception):
+            from v2kb.cli.pager import show  # what it needs is needed by nobody else
+
+            show(kept, self.out, *shutil.get_terminal_size((100, 24)))
+        for note in self._notes:
+            self.say(note)
 
     def style(self, text: str, *names: str) -> str:
         """The text in these styles, or as it is where nobody sees them."""
@@ -32,7 +55,10 @@ class Terminal:
 
     def say(self, text: str) -> None:
         """A line beside the result: for people, never part of what a pipe reads."""
-        print(text, file=self.err)
+        if self._shown:
+            self._notes.append(text)
+        else:
+            print(text, file=self.err)
 
     def document(self, value: Any) -> None:
         """The result as JSON: sorted keys, so that two runs can be compared."""
@@ -42,12 +68,25 @@ class Terminal:
         """The text on one line, cut at a word where the width ends, `used` columns being taken."""
         return textwrap.shorten(" ".join(text.split()), max(20, self.width - used), placeholder=" …")
 
-    def wrapped(self, text: str, indent: str = "  ") -> None:
-        """Paragraphs of the result, wrapped to the width."""
+    def wrapped(self, text: str, indent: str = "  ", first: str = "") -> None:
+        """Paragraphs of the result, on a terminal wrapped between words; the first may begin with something else than
+        the indent.
+        """
         for paragraph in text.splitlines() or [""]:
-            self.line(textwrap.fill(paragraph, self.width, initial_indent=indent, subsequent_indent=indent))
+            head = first or indent
+            self.line(self._filled(paragraph, head, indent) if self.is_terminal else f"{head}{paragraph}".rstrip())
+            first = ""
+
+    def fact(self, name: str, value: str) -> None:
+        """A named value of the result; those of one thing stand below each other."""
+        self.wrapped(value, " " * 12, f"  {name:<9} ")
+
+    def _filled(self, text: str, first: str, indent: str) -> str:
+        return textwrap.fill(text, self.width, initial_indent=first, subsequent_indent=indent,
+                             break_long_words=False, break_on_hyphens=False)  # fmt: skip
 
 
-def standard(*, json: bool = False) -> Terminal:
-    """The process's own output."""
-    return Terminal(sys.stdout, sys.stderr, json=json)
+def standard(*, json: bool = False, pages: bool = False) -> Terminal:
+    """The process's own output. There are pages only where somebody can turn them."""
+    turns = pages and sys.stdin is not None and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
+    return Terminal(sys.stdout, sys.stderr, json=json, pages=turns)

@@ -45,7 +45,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         said = {"also": others} | {name: [index.lever_names[one] for one in found] for name, found in family.items()}
         for name, values in said.items():
             if values:
-                terminal.line(f"  {name:<7} {'; '.join(values)}")
+                terminal.fact(name, "; ".join(values))
         for row in rows:
             blocks = terminal.style("  BLOCKS", "red") if row.standing.blocks else ""
             title = terminal.cut(row.row["content"]["title"], 24)

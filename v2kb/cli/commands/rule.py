@@ -40,7 +40,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         ("note", rule["note"]),
     ):
         if value:
-            terminal.line(f"  {name:<9} {value}")
+            terminal.fact(name, value)
     return CLEAR
 
 

@@ -56,12 +56,12 @@ def _text(terminal: Terminal, row: Line, lever: str) -> None:
     }
     for name, value in facts.items():
         if value:
-            terminal.line(f"  {name:<9} {value}")
+            terminal.fact(name, value)
     for number in content["numbers"]:
         versus = f" against {number['compared_with']}" if number["compared_with"] else ""
         unsure = "" if number["verified"] else " (no file backs it)"
         shown = format_number(number) if number["readable"] else number["text"]
-        terminal.line(f"  {'number':<9} {shown}{versus}{unsure}")
+        terminal.fact("number", f"{shown}{versus}{unsure}")
     for name, text in (("Mechanism", "mechanism"), ("Bound", "bound"), ("Not checked", "not_checked")):
         if content[text]:
             terminal.line(terminal.style(name, "bold"))
@@ -70,4 +70,4 @@ def _text(terminal: Terminal, row: Line, lever: str) -> None:
         if texts:
             terminal.line(terminal.style(name, "bold"))
             for text in texts:
-                terminal.wrapped(f"- {text}")
+                terminal.wrapped(text, "    ", "  - ")

@@ -46,7 +46,7 @@ def follow(server: Server, run_id: str, terminal: Terminal, *, log: bool = False
             if not RUN[found["state"]]:
                 status.end()
                 return _ended(found, server, terminal)
-            status.show(_progress(found))
+            status.show(_progress(found, bar=status.in_place))
         time.sleep(EVERY_S)
 
 
@@ -75,12 +75,13 @@ class Status:
         self.shown = ""
 
 
-def _progress(found: dict[str, Any]) -> str:
+def _progress(found: dict[str, Any], *, bar: bool) -> str:
     seen = found["progress"]
     done, total = seen["done"], seen["total"]
     filled = BAR * done // total if total else 0
-    bar = f" [{'#' * filled}{'.' * (BAR - filled)}] {done}/{total}" if total else ""
-    return f"{found['id']} {found['state']} on {found['queue']}{bar} {seen['phase']}".rstrip()
+    drawn = f" [{'#' * filled}{'.' * (BAR - filled)}]" if bar and total else ""
+    counted = f" {done}/{total}" if total else ""
+    return f"{found['id']} {found['state']} on {found['queue']}{drawn}{counted} {seen['phase']}".rstrip()
 
 
 def _log(server: Server, run_id: str, terminal: Terminal, status: Status, seen: int) -> int:
