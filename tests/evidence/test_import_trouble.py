@@ -11,8 +11,8 @@ from evidence.import_jobs import silence
 from evidence.models import ExperimentEntry, ImportJob
 from evidence.services import import_work as work
 from evidence.services.import_jobs import apply_import, map_import, retry_import, start_import
+from tests.evidence.logs import INDEX, check, counts, run, start
 from tests.evidence.sample import MAP
-from tests.evidence.test_import_jobs import INDEX, check, counts, run, start
 from v2kb.core.errors import Conflict
 
 pytestmark = pytest.mark.django_db
