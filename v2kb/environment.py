@@ -71,6 +71,12 @@ def _make_venv() -> None:
         )
 
 
+def pip_install(python: str, kind: str) -> list[str]:
+    """The command that installs what `kind` pins for this Python."""
+    options = ["--disable-pip-version-check", "--quiet", *OPTIONS.get(kind, [])]
+    return [python, "-m", "pip", "install", *options, "-r", str(ROOT / REQUIREMENTS[kind])]
+
+
 def install(kind: str) -> None:
     """Make the environment if needed and install what `kind` pins. Raises CannotPrepare with what to do.
 
@@ -86,18 +92,7 @@ def install(kind: str) -> None:
         _make_venv()
     print(f"Installing {REQUIREMENTS[kind]} (once; takes a minute or two) ...", flush=True)
     _stamp(kind).unlink(missing_ok=True)
-    command = [
-        PYTHON,
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "--quiet",
-        *OPTIONS.get(kind, []),
-        "-r",
-        ROOT / REQUIREMENTS[kind],
-    ]
-    if subprocess.run(command).returncode:
+    if subprocess.run(pip_install(str(PYTHON), kind)).returncode:
         raise CannotPrepare(
             f"Installing {REQUIREMENTS[kind]} failed; pip's own message stands above.\n"
             "Without network: bring the packages as wheels and set PIP_FIND_LINKS=/folder PIP_NO_INDEX=1.\n"

