@@ -8,13 +8,14 @@ import numpy as np
 from evidence.families import lever_families
 from evidence.models import Lever, LeverAlias, Verdict
 from evidence.search.columns import Columns
-from evidence.vocabulary import scope_aliases
-from v2kb.rules.evidence import cause_label
+from evidence.vocabulary import added_causes, scope_aliases
+from v2kb.rules.evidence import CAUSE_CLASSES, cause_label
 from v2kb.rules.names import lever_key
+from v2kb.rules.numbers import TIERS
 from v2kb.rules.row_facts import SCOPE_FIELDS
 from v2kb.rules.row_filters import NONE, meant_words
 from v2kb.rules.scope import NO_ALIASES, RANGE_DIMENSIONS
-from v2kb.rules.search_query import Filter
+from v2kb.rules.search_query import STATES, Filter
 
 FACETS = ("verdict", "lever", "cause", "arch", "dtype", "op", "envelope", "blocking", "tier", "state")
 LABELS = {
@@ -31,6 +32,12 @@ LABELS = {
 }
 _WHEN_NONE = {"cause": "none given, of DEAD rows", "arch": "any", "dtype": "any", "op": "any", "envelope": "any",
               "tier": "not said", "blocking": "does not block", "state": "nothing special"}  # fmt: skip
+_CLOSED = {
+    "verdict": tuple(Verdict.values),
+    "blocking": ("full", "weak", NONE),
+    "tier": (*filter(None, TIERS), NONE),
+    "state": (*(state for state in STATES if state not in ("archived", "blocking")), NONE),
+}
 _BLOCKING = {"full": "blocks", "weak": "blocks weakly"}
 KNOWN = ("cause", "arch", "dtype", "op", "envelope", "sharding", "baseline", *RANGE_DIMENSIONS, "tier")
 MOST_KNOWN = 12
@@ -44,6 +51,28 @@ class Option:
     label: str
     count: int
     checked: bool
+
+
+def readable(chosen: dict[str, tuple[str, ...]]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """(the wanted values without those that a closed facet does not know, a sentence for each of those)."""
+    kept, told = {}, []
+    for name, values in chosen.items():
+        known = _known_values(name)
+        kept[name] = tuple(value for value in values if not known or value in known)
+        told += [none_of(LABELS[name], value, known) for value in values if value not in kept[name]]
+    return {name: values for name, values in kept.items() if values}, told
+
+
+def none_of(label: str, value: str, known: Sequence[str]) -> str:
+    """What a page says of a filter that it does not know, and so leaves out."""
+    return f"{label}: “{value[:40]}” is none of {', '.join(known)}."
+
+
+def _known_values(name: str) -> tuple[str, ...]:
+    """What a facet may be asked for where that is no open vocabulary."""
+    if name == "cause":
+        return *dict.fromkeys([*CAUSE_CLASSES, *added_causes().values()]), NONE
+    return _CLOSED.get(name, ())
 
 
 def chosen_masks(held: Columns, chosen: dict[str, tuple[str, ...]]) -> dict[str, np.ndarray]:

@@ -15,7 +15,7 @@ from evidence.policies import may_curate, may_propose
 from evidence.presenters import caret_of, scope_parts
 from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
 from evidence.search.columns import columns
-from evidence.search.facets import unmet
+from evidence.search.facets import none_of, readable, unmet
 from evidence.search.meaning import is_on
 from evidence.search.near import near_levers
 from evidence.search.saved import SavedView, query_string, saved_searches
@@ -23,7 +23,7 @@ from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.core.values import whole_number
 from v2kb.core.views import page_of, render_part_or_page
-from v2kb.rules.scope import normalise_scope
+from v2kb.rules.scope import normalise_scope, read_scope
 from v2kb.rules.search_query import MAX_CHARS, taken_as_typed
 
 LANE_SIZE = 60
@@ -49,6 +49,8 @@ EXAMPLES = (
 def row_list(request: HttpRequest) -> HttpResponse:
     """The three-lane board, or the table (`view=table`). `for` (an op) and `m` say what scopes are compared with."""
     query = Query.of_params(request.GET)
+    known, unread = readable(query.chosen)
+    query = replace(query, chosen=known)
     refusal = None
     try:
         found = search_rows(query)
@@ -57,6 +59,7 @@ def row_list(request: HttpRequest) -> HttpResponse:
     is_table = request.GET.get("view") == "table"
     actor = actor_from_request(request)
     listed = designs()
+    unread += _unread(request, [design["slug"] for design in listed])
     scope = _scope(request, query, listed)
     saved = saved_searches(request.user)
     context: dict[str, Any] = {
@@ -66,6 +69,7 @@ def row_list(request: HttpRequest) -> HttpResponse:
         "caret": caret_of(query.text, refusal),
         "found": found,
         "said": _said(found),
+        "unread": unread,
         "guesses": _guesses(request, found),
         "is_table": is_table,
         "groups": _filter_groups(query, found),
@@ -74,7 +78,7 @@ def row_list(request: HttpRequest) -> HttpResponse:
         "m": request.GET.get("m", "")[:40],
         "scope": scope_parts(scope) if scope else [],
         "examples": EXAMPLES,
-        "applied": _applied(request, found),
+        "applied": _applied(request, query, found),
         "may_propose": may_propose(actor),
         "may_curate": may_curate(actor),
         "keep": {"view": "table"} if is_table else {},
@@ -181,7 +185,16 @@ def _filter_groups(query: Query, found: Found) -> list[dict[str, Any]]:
     return [*groups, {"name": "archived", "label": "Show", "options": [archived], "rest": []}]
 
 
-def _applied(request: HttpRequest, found: Found) -> list[dict[str, str]]:
+def _unread(request: HttpRequest, ops: list[str]) -> list[str]:
+    """What is asked besides words and facets and can't be read: a sentence each."""
+    asked = (("for", "Op", ops), ("view", "View", ("board", "table")), ("archived", "Archived rows", ("1",)))
+    given = [(label, request.GET.get(name, ""), known) for name, label, known in asked]
+    told = [none_of(label, value, known) for label, value, known in given if value and value not in known]
+    _, problems = read_scope({"m": request.GET.get("m", "")[:40]})
+    return told + [f"{problem.message} {problem.fix}" for problem in problems]
+
+
+def _applied(request: HttpRequest, query: Query, found: Found) -> list[dict[str, str]]:
     """What narrows the list, each with the address without it."""
     applied = []
     words = request.GET.get("q", "").strip()
@@ -191,8 +204,7 @@ def _applied(request: HttpRequest, found: Found) -> list[dict[str, str]]:
         labels = {option.value: option.label for option in found.facets[name]}
         applied += [
             {"label": f"{LABELS[name]}: {labels.get(value, value)}", "url": _without(request, name, value)}
-            for value in request.GET.getlist(name)
-            if value
+            for value in query.chosen.get(name, ())
         ]
     if request.GET.get("archived") == "1":
         applied.append({"label": "Archived rows", "url": _without(request, "archived", "1")})

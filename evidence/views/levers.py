@@ -11,6 +11,7 @@ from evidence.hooks import rests_on
 from evidence.models import Lever
 from evidence.policies import may_curate, may_edit_levers, may_propose, may_write_history, require_lever_editor
 from evidence.search import Hit
+from evidence.search.facets import none_of
 from evidence.services import (
     add_alias,
     archive_lever,
@@ -33,7 +34,8 @@ from v2kb.core.views import page_of, render_part_or_page, submit
 def lever_list(request: HttpRequest) -> HttpResponse:
     """Levers with their other names and rows; a query looks in all names."""
     query = request.GET.get("q", "")[:200].strip()
-    archived = request.GET.get("archived") == "1"
+    shown = request.GET.get("archived", "")
+    archived = shown == "1"
     page = page_of(request, selectors.list_levers(archived=archived, query=query))
     for lever in page.object_list:
         lever.other_names = selectors.other_names(lever)
@@ -41,6 +43,7 @@ def lever_list(request: HttpRequest) -> HttpResponse:
         "page": page,
         "query": query,
         "archived": archived,
+        "unread": [none_of("Which levers", shown, ["1"])] if shown not in ("", "1") else [],
         "may_edit": may_edit_levers(actor_from_request(request)),
     }
     return render_part_or_page(request, "evidence/lever_list.html", context, part="list")

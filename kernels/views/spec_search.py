@@ -13,6 +13,7 @@ from evidence.models import Lever, Verdict
 from evidence.presenters import caret_of, scope_parts
 from evidence.search import Hit
 from evidence.search.board import MAX_ROWS, NARROWING, Board, BoardRow, Design, board_of
+from evidence.search.facets import none_of, readable
 from evidence.search.near import near_levers
 from evidence.selectors import resolve_lever
 from kernels.forms import SpecForm
@@ -107,17 +108,20 @@ class _Asked:
                 self.levers.append(lever)
             elif lever is None and name:
                 self.unknown.append(name)
+        chosen = {name: tuple(v[:MAX_FIELD] for v in params.getlist(name)[:20] if v) for name in NARROWING}
+        chosen, self.unread = readable({name: values for name, values in chosen.items() if values})
+        for label, value, known in (
+            ("Op", self.op, [op["slug"] for op in self.ops]),
+            ("Family", self.family, FAMILIES),
+        ):
+            self.unread += [none_of(label, value, known)] if value and value not in known else []
         scope, problems = self._scope()
         self.problem = self._problem(problems)
         self.design = Design(
             params.get("q", "")[: MAX_CHARS + 1].strip(),
             tuple(lever.slug for lever in self.levers),
             scope,
-            {
-                name: tuple(v[:MAX_FIELD] for v in params.getlist(name)[:20] if v)
-                for name in NARROWING
-                if params.get(name)
-            },
+            chosen,
         )
         self.decisions = {
             name.removeprefix("d-"): {
@@ -176,6 +180,8 @@ def _page(
         "near": near_levers(" ".join([*asked.unknown, asked.design.text])) if board is None or not board.rows else [],
         "max_chars": MAX_CHARS,
         "cut": _cut(board) if board else "",
+        "readings": board.found.query.readings if board else (),
+        "unread": asked.unread,
         "kept": _search_params(asked),
         "hidden": [
             (name, value)

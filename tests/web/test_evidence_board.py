@@ -212,6 +212,22 @@ def test_a_row_that_blocks_must_be_decided_on_and_nothing_typed_is_lost(known, d
     assert "No blocking row has appeared since." in shown
 
 
+def test_step_0_says_which_filter_it_can_not_read_and_leaves_it_out(known, designer):
+    asked = {"q": "norm", "op": "nothing", "family": "Z", "verdict": ["dead"], "tier": ["9"]}
+    shown = text_of(designer.get("/specs/search/", asked))
+    assert "This filter can't be read, so it narrows nothing." in shown
+    for said in ("Op: “nothing” is none of", "Family: “Z” is none of A, B, C, D, E.", "Verdict: “dead” is none of DEAD",
+                 "Tier of its numbers: “9” is none of 1, 2, 3, none."):  # fmt: skip
+        assert said in shown, said
+    plain = text_of(designer.get("/specs/search/", {"q": "norm"}))
+    assert re.findall(r'id="decide-\w+"', shown) == re.findall(r'id="decide-\w+"', plain) != []
+    assert "This filter can't be read" not in plain
+
+
+def test_step_0_says_how_a_comparison_is_read(known, designer):
+    assert "M&gt;=1 read as m:&gt;=1." in text_of(designer.get("/specs/search/", {"q": "norm M>=1"}))
+
+
 def test_the_spec_page_says_which_blocking_rows_are_new_and_how_to_search_again(known, designer):
     row, op = known
     data = {"lever": "fused-row-norm", "op": op.slug, "title": "My norm", "ops": op.slug, f"d-{row.code}": "cite"}
