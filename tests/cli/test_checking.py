@@ -16,6 +16,7 @@ from tests.rules.test_spec_markdown import SPEC
 from tests.starter_data import STARTER
 from v2kb.cli.main import main
 from v2kb.rules.snapshot import read_snapshot, sealed
+from v2kb.rules.spec_document import normalise
 from v2kb.rules.spec_markdown.writing import write_markdown
 
 pytestmark = pytest.mark.django_db
@@ -92,6 +93,16 @@ def test_the_contract_of_an_op_gives_symbols(v2kb, written):
     unknown = v2kb("check", file, "--op", "no-such-op")
     assert (unknown.code, unknown.out) == (3, "")
     assert "The snapshot has rmsnorm-b200, rmsnorm-cpu" in unknown.err
+
+
+def test_a_part_that_stays_without_an_op_is_missing_it_where_ops_are_given(v2kb, written):
+    document = grouped_gemm_spec()
+    document["ops"] = [{"name": "W13 routed", "op": "", "contract": ""}, {"name": "W2", "op": "", "contract": ""}]
+    file = written(write_markdown(normalise(document)[0]))
+    assert "names no op" not in v2kb("check", file).out
+    said = v2kb("check", file, "--op", "w13-grouped-gemm-b200").out
+    assert "missing input: W2 names no op" in said
+    assert "W13 routed names no op" not in said
 
 
 def test_what_the_snapshot_does_not_have_is_said(v2kb, written):

@@ -22,6 +22,7 @@ from v2kb.cli import making, writes
 from v2kb.cli import server as http
 from v2kb.cli.commands import watch
 from v2kb.core.models import Activity
+from v2kb.rules.spec_document import empty_row
 from v2kb.rules.spec_markdown.writing import write_markdown
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -288,6 +289,19 @@ def test_a_spec_is_submitted_and_its_next_revisions_follow(site):
     spec_file(site, "Theirs, shorter")
     assert site("submit", "spec.md", "--op", "rmsnorm-cpu", "--reason", "title").code == 0
     assert (Spec.objects.count(), spec.revisions.count(), Submission.objects.count()) == (1, 2, 2)
+
+
+def test_parts_of_a_spec_are_bound_to_the_op_that_is_given(site):
+    document = f.spec_content(site.row, new_mechanism="It keeps the row in registers.", lever=site.row.head.lever.slug)
+    document["ops"] = [{**empty_row("ops"), "name": "The norm"}]
+    f.op()
+    (site.folder / "spec.md").write_text(write_markdown(document))
+    site("sync")
+    said = site("submit", "spec.md", "--op", "rmsnorm-cpu", "--no-receipts")
+    assert said.code == 0, said.err
+    op = Op.objects.get()
+    (row,) = Spec.objects.get().head.content["ops"]
+    assert (row["op"], row["contract"], row["name"]) == ("rmsnorm-cpu", op.head.content_hash, "The norm")
 
 
 def test_a_spec_that_somebody_else_revised_is_a_conflict(site):

@@ -37,7 +37,10 @@ class Facts:
     newest: list[str] = field(default_factory=list)
 
     def report(self, document: dict[str, Any]) -> SpecReport:
-        """What the spec rules say of a document, with what the snapshot knows of the things that it names."""
+        """What the spec rules say of a document, with what the snapshot knows of the things that it names.
+
+        Where ops are given, a part that stays without one is missing it.
+        """
         covered = self.covered(document)
         named = beside(covered)
         if not named.ops:
@@ -47,6 +50,7 @@ class Facts:
             ops=self.contracts(covered),
             specs=self.neighbours(covered),
             rows=self._contents("row", "evidence rows", named.rows),
+            known_ops={op["slug"] for op in self.index.lines("op")} if self.ops and self.index else None,
         )
 
     def contracts(self, document: dict[str, Any]) -> dict[str, Any]:

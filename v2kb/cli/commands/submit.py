@@ -15,6 +15,7 @@ from v2kb.cli.server import Unreachable, address_of, at, server_of
 from v2kb.cli.spec_links import name_in, spec_link
 from v2kb.cli.terminal import Terminal
 from v2kb.cli.writes import deliver, show
+from v2kb.rules.pinning import covering
 from v2kb.rules.search_receipt import CITE, CONTRADICTS, MAX_REASON, NOT_RELEVANT, REPROPOSE
 from v2kb.rules.spec_markdown.files import read_file
 
@@ -24,7 +25,7 @@ EXAMPLE = 'v2kb submit specs/w13.md --op w13-grouped-gemm-b200 --reason "after t
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", help="a spec in markdown or JSON")
-    parser.add_argument("--op", action="append", default=[], metavar="SLUG", help="an op that a new spec is for")
+    parser.add_argument("--op", action="append", default=[], metavar="SLUG", help="an op that the spec is for")
     parser.add_argument("--title", default="", help="of a new spec; else the file's")
     parser.add_argument("--reason", default="", help="why this revision")
     parser.add_argument("--spec", default="", metavar="CODE", help="the spec that the file is; else as last submitted")
@@ -41,7 +42,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
     if reading.unreadable:
         raise CliError(f"{read.file}: {reading.unreadable}", "`v2kb check` says what can be read.")
     refuse(list(reading.problems))
-    document, file = reading.document, name_in(checkout, read.file)
+    document, file = _covered(reading.document, read.op), name_in(checkout, read.file)
     code, base = _target(read, checkout, file)
     title, ops = read.title or document["title"], _ops(read.op, document)
     if not code and not (title and ops):
@@ -62,6 +63,11 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
     outcome = deliver(checkout, "submit", f"{code or 'a new spec'} from {file}", body)
     show(terminal, outcome)
     return outcome.exit_code
+
+
+def _covered(document: dict[str, Any], ops: list[str]) -> dict[str, Any]:
+    """The document with its parts bound to these ops, as `v2kb check --op` reads it; the server pins the contracts."""
+    return {**document, "ops": covering(document["ops"], dict.fromkeys(ops, ""))} if ops else document
 
 
 def _target(read: argparse.Namespace, checkout: Checkout, file: str) -> tuple[str, str]:
