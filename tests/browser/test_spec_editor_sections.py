@@ -52,6 +52,32 @@ def test_every_section_in_both_themes_and_narrow(page: Page, site: str, console,
     assert console == []
 
 
+SIDEWAYS = """() => {
+  for (const fold of document.querySelectorAll("#editor details")) fold.open = true;
+  return [...document.querySelectorAll("#editor .table-wrap")]
+    .filter((wrap) => wrap.scrollWidth > wrap.clientWidth)
+    .map((wrap) => wrap.querySelector("caption").textContent);
+}"""
+
+
+def test_no_table_scrolls_sideways_in_a_window_of_1280(page: Page, site: str, console, designer) -> None:
+    """With a formula that is longer than its column, every row unfolded, and findings at its fields."""
+    page.set_viewport_size({"width": 1280, "height": 900})
+    long = full_spec()
+    long["sems"]["rows"][0] |= {"ordinal": "3*STAGES + 2*ACC + ceil(HIDDEN/GRP) - 56", "name": "weights_of_w13_landed"}
+    channels = full_spec()
+    assert to_channels(channels) == []
+    wide = {}
+    for document, sections in ((long, BY_SLUG), (channels, ("sems", "ledger"))):
+        write(designer, document)
+        for slug in sections:
+            page.goto(f"{site}/specs/S2/edit/{slug}/")
+            if tables := page.evaluate(SIDEWAYS):
+                wide[slug] = tables
+    assert wide == {}
+    assert console == []
+
+
 def test_folded_fields_and_a_question_of_two_tabs(page: Page, site: str, console, designer) -> None:
     page.goto(f"{site}/specs/S2/edit/smem/")
     page.get_by_label("name, row 1", exact=True).first.wait_for()

@@ -97,6 +97,11 @@ class Table:
         """Too many columns for long texts to stand among them."""
         return len(self.inputs) > 6
 
+    @property
+    def tools_below(self) -> bool:
+        """True where the buttons of a row stand on its folded line, so that they take no width from the columns."""
+        return self.wide and bool(self.more or self.tables)
+
 
 @dataclass(frozen=True)
 class Fields:
