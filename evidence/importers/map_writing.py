@@ -65,15 +65,13 @@ def cells_of(content: dict[str, Any]) -> dict[str, str]:
 
 
 def _source_cell(content: dict[str, Any]) -> str:
-    return "; ".join([*filter(None, [content["measured_on"]]), *_source_texts(content["sources"])])
+    return "; ".join([*filter(None, [content["measured_on"]]), *_source_texts(_as_spelt(content)["sources"])])
 
 
 def _source_texts(sources: Sequence[dict[str, str]]) -> list[str]:
     parts = []
     for source in sources:
         text = source["text"].replace(";", ",")
-        if source["kind"] == "document":
-            continue
         if source["kind"] in ("commit", "run") and not text.startswith(source["kind"]):
             text = f"{source['kind']} {text}"
         parts.append(text)
@@ -184,18 +182,22 @@ def _without_note(content: dict[str, Any], beside: str) -> tuple[dict[str, Any],
 def _stale_roles(row: MapRow) -> set[str]:
     if row.imported is None:
         return set()
-    differs = {name for name, value in row.content.items() if row.imported.get(name) != value}
+    before, now = _as_spelt(row.imported), _as_spelt(row.content)
+    differs = {name for name, value in now.items() if before.get(name) != value}
     return {role for role, fields in FEEDS.items() if differs.intersection(fields)}
+
+
+def _as_spelt(content: dict[str, Any]) -> dict[str, Any]:
+    """The content without documents as sources: a cell does not name them, and a reader adds the map itself."""
+    return content | {"sources": [source for source in content["sources"] if source["kind"] != "document"]}
 
 
 def _added_sources(row: MapRow) -> list[str]:
     """What goes behind the source cell of a row whose date stands and whose sources only grew; else nothing."""
-    before = row.imported or row.content
-    if before["measured_on"] != row.content["measured_on"] or any(
-        source not in row.content["sources"] for source in before["sources"]
-    ):
+    before, now = _as_spelt(row.imported or row.content), _as_spelt(row.content)
+    if before["measured_on"] != now["measured_on"] or any(source not in now["sources"] for source in before["sources"]):
         return []
-    return _source_texts([source for source in row.content["sources"] if source not in before["sources"]])
+    return _source_texts([source for source in now["sources"] if source not in before["sources"]])
 
 
 def _renewed(table: MapTable, line: Row, content: dict[str, Any], roles: set[str], more: Sequence[str]) -> str:

@@ -107,6 +107,18 @@ class TestOverStoredRows:
         assert split_row(new, 5)[2::2] == ["flat", "2026-07-03 `note_warps`; a, b"]
         assert states(text) == {"unchanged": ["D1", "D2", "D10", "W1", "W2", "U1"]}
 
+    @pytest.mark.parametrize("document", [[], [{"kind": "document", "text": "Else", "document": "else", "anchor": ""}]])
+    def test_a_document_that_is_no_source_any_more_touches_no_cell_and_stays_away(
+        self, system, edit, make_actor, document
+    ):
+        load_sample(system)
+        left = [one for one in EvidenceRow.objects.get(code="D1").head.content["sources"] if one["kind"] == "note"]
+        edit("D1", sources=[*left, *document])
+        assert exports.export_map("probe-map") == MAP
+        assert states(MAP) == {"unchanged": ["D1", "D2", "D10", "W1", "W2", "U1"]}
+        load_sample(make_actor("cleo", "curator"), MAP.replace("+67%", "+76%"))
+        assert Proposal.objects.get(state="open").content["sources"] == [*left, *document]
+
     @pytest.mark.parametrize("more", [[], NOTE])
     def test_a_source_that_a_typing_file_said_otherwise_stays_in_its_cell(self, system, edit, more):
         path = STARTER / "documents" / "decode-evidence-map.md"
