@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from v2kb.rules.evidence import FIELDS
+from v2kb.rules.file_refused import FileRefused
 from v2kb.rules.names import lever_key
 from v2kb.rules.sizes import too_much_text
 
@@ -21,12 +22,8 @@ _NO_TEXT = re.compile("[\x00\ud800-\udfff]")
 _UNITS = {"%": "percent", "µs": "us", "×": "x"}
 
 
-class TypingRefused(Exception):
-    """A typing file can't be used. `code` is stable; `message` names the place; `fix` says what to do."""
-
-    def __init__(self, code: str, message: str, fix: str) -> None:
-        self.code, self.message, self.fix = code, message, fix
-        super().__init__(message)
+class TypingRefused(FileRefused):
+    """A typing file can't be used; `message` names the place."""
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from references.importers.markdown import MAX_DOCUMENT_BYTES, DocumentRefused, decode_document
+from v2kb.rules.file_refused import FileRefused
 from v2kb.rules.sizes import too_much_text
 
 MAX_MEMBERS = 2_000
@@ -24,12 +25,8 @@ _ODD_SIGNS = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _IGNORED_PARTS = ("__MACOSX", ".git", ".DS_Store")
 
 
-class ArchiveRefused(Exception):
-    """A whole folder or zip is refused. `code` is stable; `message` names the member; `fix` says what to do."""
-
-    def __init__(self, code: str, message: str, fix: str) -> None:
-        self.code, self.message, self.fix = code, message, fix
-        super().__init__(message)
+class ArchiveRefused(FileRefused):
+    """A whole folder or zip is refused; `message` names the member."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +54,7 @@ class Files:
         except DocumentRefused as error:
             self.refuse(path, error)
 
-    def refuse(self, path: str, error: DocumentRefused | ArchiveRefused) -> None:
+    def refuse(self, path: str, error: FileRefused) -> None:
         """List a file as refused; a name that is no text is shown with what stands for its bytes."""
         shown, message = (text.encode(errors="backslashreplace").decode() for text in (path, error.message))
         self.refused.append(RefusedFile(shown, error.code, message, error.fix))

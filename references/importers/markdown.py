@@ -16,6 +16,7 @@ from markdown_it.token import Token
 from references.importers.anchors import Heading, PathKey, assign_anchors, split_number
 from references.importers.front_matter import FrontMatter, read_front_matter
 from references.importers.tables import Table, read_table
+from v2kb.rules.file_refused import FileRefused
 from v2kb.rules.sizes import too_much_text
 
 MAX_DOCUMENT_BYTES = 5 * 1024 * 1024
@@ -29,12 +30,8 @@ _INLINE_LINK = re.compile(r"!?\[([^\]\[]*)\]\([^)(]*\)")
 _CONTROL = re.compile(r"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 
 
-class DocumentRefused(Exception):
-    """A file can't be read as a markdown document. `code` is stable; `message` says what is wrong; `fix` what to do."""
-
-    def __init__(self, code: str, message: str, fix: str) -> None:
-        self.code, self.message, self.fix = code, message, fix
-        super().__init__(message)
+class DocumentRefused(FileRefused):
+    """A file can't be read as a markdown document."""
 
 
 @dataclass(frozen=True)
