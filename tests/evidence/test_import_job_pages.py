@@ -16,18 +16,6 @@ from v2kb.rules.evidence_change import diff
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
-@pytest.fixture
-def cara(make_user):
-    client = Client()
-    client.force_login(make_user("cara", "curator"))
-    return client
-
-
 def cells(html: str, line: int) -> list[str]:
     """What the page shows of the cells that a line changes, as field, now, by the file."""
     table = html.split(f'aria-label="What line {line} changes"')[1].split("</table>")[0]

@@ -20,11 +20,6 @@ from v2kb.core.errors import Conflict, Forbidden, Missing, Refusal
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
 def test_an_index_as_a_table(cleo):
     job = start(cleo, INDEX)
     assert (job.state, job.format, job.encoding, job.total) == ("mapping", "table", "utf-8", 3)

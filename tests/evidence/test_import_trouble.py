@@ -4,7 +4,6 @@ import datetime
 
 import pytest
 from django.db import DatabaseError
-from django.test import Client
 from django.utils import timezone
 
 from evidence.import_jobs import silence
@@ -16,18 +15,6 @@ from tests.evidence.sample import MAP
 from v2kb.core.errors import Conflict
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
-@pytest.fixture
-def cara(make_user):
-    client = Client()
-    client.force_login(make_user("cara", "curator"))
-    return client
 
 
 def refuse(*args):

@@ -61,11 +61,6 @@ def states(job) -> set[tuple]:
     return {(line.state, line.target, str(line.problems), str(line.document.get("changes"))) for line in wrong}
 
 
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
 def test_importing_the_export_of_the_starter_rows_changes_nothing():
     load_starter()
     job = checked(f.curator(), "".join(exports.export("rows.csv")))
