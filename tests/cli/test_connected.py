@@ -350,6 +350,19 @@ def test_a_run_is_watched_until_it_ends(site, monkeypatch):
     assert (said.code, "CANCELLED" in said.out, "Asking again" in said.err) == (2, True, True)
 
 
+def test_a_watch_that_is_interrupted_says_that_the_run_goes_on(site, monkeypatch):
+    f.kernel_version(f.op(), slug="mine", basis=Kernel.Basis.EXPLORATORY)
+    site("run", "mine", "--version", "1", "--no-wait")
+    run = Run.objects.get()
+
+    def interrupted(_: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(watch.time, "sleep", interrupted)
+    said = site("watch", run.public_id)
+    assert (said.code, f"v2kb watch {run.public_id}" in said.err) == (130, True)
+
+
 def test_results_from_elsewhere_become_a_line_of_the_history(site):
     folder = site.folder / "out"
     folder.mkdir()

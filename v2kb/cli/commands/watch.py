@@ -31,7 +31,17 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
 
 def follow(server: Server, run_id: str, terminal: Terminal, *, log: bool = False) -> int:
     """Ask about a run until it ends, say what changes, and show how it ended. Returns the exit code."""
-    status, pieces, reached = Status(terminal), 0, time.monotonic()
+    status = Status(terminal)
+    try:
+        return _follow(server, run_id, terminal, status, log=log)
+    except KeyboardInterrupt:
+        status.end()
+        terminal.say(f"The run goes on: `v2kb watch {run_id}` follows it again.")
+        raise
+
+
+def _follow(server: Server, run_id: str, terminal: Terminal, status: "Status", *, log: bool) -> int:
+    pieces, reached = 0, time.monotonic()
     while True:
         try:
             found = server.get(at("runs", run_id))
