@@ -31,7 +31,7 @@ def search(request: HttpRequest) -> HttpResponse:
     text = request.GET.get("q", "").strip()[: MAX_CHARS + 1]
     context: dict[str, Any] = {"query": text, "groups": [], "is_sure": request.GET.get("guesses") == "no"}
     try:
-        parse_query(text)
+        context["readings"] = parse_query(text).readings
     except QueryError as error:
         return render(
             request, "kernels/search.html", context | {"error": error, "caret": error.caret(text)}, status=422

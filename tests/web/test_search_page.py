@@ -125,6 +125,7 @@ def test_a_comparison_is_of_the_scope_of_rows_and_words_elsewhere(signed_in):
     import_documents(f.curator(), files=Files(texts=texts))
     shown = page(signed_in, "M >= 17")
     assert groups(shown) == ["evidence", "sections"]
+    assert "For evidence rows M &gt;= 17 is read as m:&gt;=17." in shown
     assert wide.code in shown
     assert "Narrow" not in shown
 
