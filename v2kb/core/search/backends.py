@@ -46,6 +46,8 @@ class SearchIndex(ABC):
 
         Reads the words of each: give at most `search_rank.RANKED_AT_MOST`, the newest.
         """
+        if not len(ids):
+            return np.zeros(0)
         fit = ranking(wanted)
         entries = self._words_of((ids + kind.entry_id(0)).tolist())
         found = {pk - kind.entry_id(0): fit(title, body, whole) for pk, title, body, whole in entries}
