@@ -131,7 +131,20 @@ def test_a_token_of_the_environment_goes_where_the_environment_says(site, monkey
 
 
 @pytest.mark.parametrize(
-    "address", ["ftp://x", "v2kb", "http://u:p@x", "http://x:99999999", "http://", "https://x/?a=1"]
+    "address",
+    [
+        "ftp://x",
+        "v2kb",
+        "http://u:p@x",
+        "http://x:99999999",
+        "http://",
+        "https://x/?a=1",
+        "http://[",
+        "http://x:0",
+        "http://b\u00fccher.example",
+        "http://x/a b",
+        "http://x\x7f",
+    ],
 )
 def test_an_address_that_is_none(site, address):
     assert site("init", "--server", address).code == 3

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import as_schema
+from v2kb.cli.checkout import find_checkout
 from v2kb.cli.commands.run import KINDS
 from v2kb.cli.commands.watch import PASS
+from v2kb.cli.logins import Login, keep_login, kept_login
 from v2kb.cli.main import COMMANDS, main
 from v2kb.cli.results import read_results
 from v2kb.wire.outcomes import JobKind, Outcome
@@ -50,6 +52,27 @@ def test_init_makes_a_config_that_later_ones_keep(v2kb, repository):
     assert "outbox/" in (repository / ".v2kb" / ".gitignore").read_text()
     assert v2kb("init", "--server", SERVER, "--stale-after-days", "0").code == 3
     assert as_schema("init", v2kb("init", "--server", SERVER, "--json").out)["server"] == SERVER
+
+
+@pytest.mark.parametrize("env", ["B200 \U0001f525", 'a "b" \\ c', "tab\tand\x7f", "two\nlines", "\u00b5"])
+def test_what_init_writes_can_be_read_again(v2kb, repository, env):
+    assert v2kb("init", "--server", SERVER, "--env", env).code == 0
+    assert find_checkout().env == env
+
+
+@pytest.mark.parametrize("engine", ["bot \U0001f916", 'the "best"\x7f', ""])
+def test_a_sign_in_that_is_kept_can_be_read_again(repository, engine):
+    login = Login("https://v2kb.example.org", "abc", "ada", engine, plain_http=True)
+    keep_login(login)
+    keep_login(Login("https://other.example.org", "abd"))
+    assert kept_login(login.server) == login
+
+
+def test_the_folder_may_be_named_itself(v2kb, repository, monkeypatch, tmp_path_factory):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    for name in (repository, repository / ".v2kb"):
+        monkeypatch.setenv("V2KB_DIR", str(name))
+        assert v2kb("show", "D3").code == 0
 
 
 def test_the_outbox_stays_out_of_git_and_the_snapshot_goes_in(v2kb, in_git):

@@ -1,9 +1,16 @@
-"""Long results on a terminal: a pager where somebody can turn pages, lines that break between words."""
+"""Long results on a terminal: a pager where somebody can turn pages, lines that break between words; and outputs,
+inputs and arguments that are odd.
+"""
+
+import json
+import os
+import subprocess
+import sys
 
 import pytest
 
 from tests.cli.test_checking import W13, in_a_terminal
-from tests.cli.test_reading import process
+from tests.cli.test_reading import ROOT, process
 from v2kb.cli.pager import height
 
 pytestmark = pytest.mark.django_db
@@ -68,3 +75,42 @@ def test_a_pipe_gets_each_paragraph_on_one_line_and_a_terminal_breaks_it_between
 )
 def test_how_many_lines_a_text_takes(text, lines):
     assert height(text, 80) == lines
+
+
+# --- what is odd ---
+
+
+def in_a_shell(line: str, **environment: str) -> subprocess.CompletedProcess:
+    """A line of a shell; `v2kb` in it is the command."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    line = line.replace("v2kb", f"{sys.executable} -m v2kb.cli")
+    return subprocess.run(["bash", "-c", line], capture_output=True, env=env)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "says"),
+    [
+        ("v2kb show D3 > /dev/full", 3, b"No space left"),
+        ("v2kb show D3 --json > /dev/full", 3, b"No space left"),
+        ("v2kb show D3 >&-", 0, b""),
+        ("v2kb show D99 2>&-", 3, b""),
+        ("v2kb check - <&-", 3, b"Standard input is closed."),
+        ("v2kb login --server http://127.0.0.1:9 <&-", 3, b"No token was given."),
+        ("v2kb show $'\\xff'", 3, b"no text in UTF-8"),
+        ("v2kb prior $'\\xff' --json", 3, b"no text in UTF-8"),
+        ("v2kb show D$(seq -s '' 20000)", 3, "…".encode()),
+    ],
+)
+def test_odd_streams_and_arguments_end_with_a_line(repository, line, code, says):
+    done = in_a_shell(line)
+    assert done.returncode == code, done.stderr
+    assert says in done.stderr
+    assert b"Traceback" not in done.stdout + done.stderr
+    assert b"ignored" not in done.stderr
+    assert len(done.stderr) < 5000
+
+
+def test_a_result_is_utf_8_wherever_it_goes(repository):
+    for encoding in ("ascii", "latin-1"):
+        done = in_a_shell("v2kb show D3 --json", PYTHONIOENCODING=encoding)
+        assert "µs" in json.dumps(json.loads(done.stdout.decode()), ensure_ascii=False)

@@ -58,6 +58,7 @@ def find_checkout(start: Path | None = None) -> Checkout:
     """
     named = os.environ.get("V2KB_DIR")
     here = Path(named) if named else (start or Path.cwd())
+    here = here.parent if named and here.name == FOLDER else here
     for folder in (here, *here.resolve().parents):
         if (folder / FOLDER).is_dir():
             return _read(folder)

@@ -11,6 +11,8 @@ STANDARD_INPUT = "-"
 
 def read_text(file: str, most: int = MAX_BYTES) -> str:
     """The text of a file, or of standard input for `-`. Raises CliError for what is no text in UTF-8, or too large."""
+    if file == STANDARD_INPUT and sys.stdin is None:
+        raise CliError("Standard input is closed.", "Give a file.")
     try:
         if file == STANDARD_INPUT:
             data = sys.stdin.buffer.read(most + 1)

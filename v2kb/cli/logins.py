@@ -1,7 +1,7 @@
 """Tokens: one per server in the user's own folder, readable by the user alone. They are never printed."""
 
-import json
 import os
+import re
 import tomllib
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,8 +9,10 @@ from urllib.parse import urlsplit
 
 from v2kb.cli.atomic import PRIVATE, write_whole
 from v2kb.cli.exits import CliError
+from v2kb.cli.toml import quoted
 
 LOGIN = "Run `v2kb login`."
+_ADDRESS = re.compile(r"[!-~]+")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,12 +33,12 @@ def tokens_file() -> Path:
 
 def server_address(text: str) -> str:
     """The one spelling of a server's address: scheme, host, port and path, no slash at the end. Raises CliError."""
-    parts = urlsplit(text.strip())
     try:
-        port = parts.port
+        parts = urlsplit(text.strip())
+        is_one = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
-        port = -1
-    if parts.scheme not in ("http", "https") or not parts.hostname or port == -1:
+        is_one = False
+    if not (is_one and _ADDRESS.fullmatch(text.strip())):
         raise CliError(f"{text!r} is no address of a server.", "Write for example https://v2kb.example.org.")
     if parts.username is not None or parts.query or parts.fragment:
         raise CliError("The address of a server holds no name, password or query.", "`v2kb login` takes a token.")
@@ -109,9 +111,9 @@ def _kept() -> dict[str, Login]:
 def _write(logins: dict[str, Login]) -> None:
     lines = ["# Written by `v2kb login`. It holds tokens: keep it to yourself."]
     for server, login in sorted(logins.items()):
-        lines += ["", f"[{json.dumps(server)}]"]
-        values = {name: getattr(login, name) for name in ("token", "user", "engine", "plain_http")}
-        lines += [f"{name} = {json.dumps(value)}" for name, value in values.items()]
+        lines += ["", f"[{quoted(server)}]"]
+        lines += [f"{name} = {quoted(getattr(login, name))}" for name in ("token", "user", "engine")]
+        lines.append(f"plain_http = {'true' if login.plain_http else 'false'}")
     path = tokens_file()
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -40,6 +40,8 @@ COMMANDS = {
 """One line of help per command; each has a module of its name, imported only when it runs."""
 PAGED = {"prior", "show", "lever", "rule", "doc", "check", "gate", "plan", "signature", "outbox"}
 """Commands whose whole result stands on a terminal at once."""
+MOST_SAID = 4000
+"""Characters of a refusal: it may repeat what was typed, however long that is."""
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
 
 
@@ -54,6 +56,9 @@ class _Parser(argparse.ArgumentParser):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (`v2kb.cli.exits`)."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    if not all(map(_is_text, given)):
+        standard().say("v2kb: an argument is no text in UTF-8.")
+        return UNREADABLE
     wanted = next((word for word in given if not word.startswith("-")), "")
     read = parser_of({wanted}).parse_args(given)
     return _ended(read, standard(json=read.json, pages=read.command in PAGED))
@@ -76,6 +81,14 @@ def parser_of(wanted: Container[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def _is_text(argument: str) -> bool:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def _module(name: str) -> ModuleType:
     return importlib.import_module(f"v2kb.cli.commands.{name.replace('-', '_')}")
 
@@ -84,15 +97,27 @@ def _ended(read: argparse.Namespace, terminal: Terminal) -> int:
     try:
         with terminal:
             code = read.run(read, terminal)
-        sys.stdout.flush()
+        terminal.out.flush()
         return code
     except CliError as error:
         if terminal.json:
             terminal.document({"error": {"message": error.message, "fix": error.fix}})
-        terminal.say(f"v2kb {read.command}: {error.message} {error.fix}".rstrip())
+        said = error.message if len(error.message) <= MOST_SAID else f"{error.message[:MOST_SAID]} …"
+        terminal.say(f"v2kb {read.command}: {said} {error.fix}".rstrip())
         return error.code
     except BrokenPipeError:  # `v2kb ... | head` has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
+        return UNREADABLE
+    except OSError as error:
+        named = f"{error.filename}: " if error.filename else ""
+        terminal.say(f"v2kb {read.command}: {named}{error.strerror or error}.")
+        _close_output()
         return UNREADABLE
     except KeyboardInterrupt:
         return 130
+
+
+def _close_output() -> None:
+    """What is still to be written has nowhere to go."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -89,4 +89,15 @@ class Terminal:
 def standard(*, json: bool = False, pages: bool = False) -> Terminal:
     """The process's own output. There are pages only where somebody can turn them."""
     turns = pages and sys.stdin is not None and sys.stdin.isatty() and os.environ.get("TERM") != "dumb"
-    return Terminal(sys.stdout, sys.stderr, json=json, pages=turns)
+    return Terminal(_open(sys.stdout), _open(sys.stderr), json=json, pages=turns)
+
+
+def _open(stream: TextIO | None) -> TextIO:
+    """A stream that takes every character: UTF-8, but for a terminal that shows something else. A closed one takes all
+    and keeps nothing.
+    """
+    if stream is None:
+        return open(os.devnull, "w", encoding="utf-8")
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="replace")
+    return stream

@@ -1,7 +1,6 @@
 """Makes the `.v2kb` folder of a repository, and on request a hook that checks specs before each commit."""
 
 import argparse
-import json
 import os
 import subprocess
 import tomllib
@@ -12,6 +11,7 @@ from v2kb.cli.checkout import CONFIG, FOLDER, STALE_DAYS
 from v2kb.cli.exits import BLOCKED, CLEAR, CliError
 from v2kb.cli.logins import server_address
 from v2kb.cli.terminal import Terminal
+from v2kb.cli.toml import quoted
 
 EXAMPLE = "v2kb init --server https://v2kb.example.org --hook"
 HOOK_MARK = "# v2kb pre-commit"
@@ -67,7 +67,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
     known = _known(folder / CONFIG)
     days = read.stale_after_days or known.get("stale_after_days", STALE_DAYS)
     env = known.get("env", "") if read.env is None else read.env
-    text = _CONFIG.format(server=json.dumps(server), days=days, env=json.dumps(env, ensure_ascii=False))
+    text = _CONFIG.format(server=quoted(server), days=days, env=quoted(env))
     said = []
     try:
         folder.mkdir(exist_ok=True)

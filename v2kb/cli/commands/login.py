@@ -53,7 +53,9 @@ def here_or_nowhere() -> Checkout:
 
 
 def _token(server: str) -> str:
-    if sys.stdin.isatty():
+    if sys.stdin is None:
+        token = ""
+    elif sys.stdin.isatty():
         token = getpass.getpass(f"Token for {server}: ")
     else:
         token = sys.stdin.readline(MAX_CHARS + 2)
