@@ -515,6 +515,14 @@ def test_a_file_of_the_outbox_that_cannot_be_read_is_named(site):
     assert (said.code, "x.json" in said.err) == (3, True)
 
 
+def test_an_outbox_that_cannot_be_read_is_not_called_empty(site):
+    (site.folder / ".v2kb" / "outbox").touch()
+    for command in ("outbox", "sync"):
+        said = site(command)
+        assert (said.code, "outbox can't be read" in said.err) == (3, True)
+    assert "outbox can't be read" in site("doctor").out
+
+
 def test_json_keeps_to_its_schemas(site):
     done = as_schema("write", site(*RECORD, "--json").out)
     assert (done["outcome"], done["answer"]["verdict"]) == ("done", "NULL")

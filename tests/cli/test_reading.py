@@ -39,6 +39,14 @@ def test_prior_takes_forty_lines_at_most(v2kb, query):
     assert v2kb("prior", query, "--no-receipt", "--all").out.count("\n") >= v2kb("prior", query).out.count("\n") - 1
 
 
+def test_prior_answers_where_its_receipt_cannot_be_written(v2kb, repository):
+    (repository / ".v2kb" / "receipts").touch()
+    said = v2kb("prior", "producer warp", "--json")
+    assert (said.code, json.loads(said.out)["receipt"]) == (2, "")
+    assert "The receipt can't be written" in said.err
+    assert said.out == v2kb("prior", "producer warp", "--json", "--no-receipt").out
+
+
 def test_prior_ends_by_what_it_found(v2kb):
     assert v2kb("prior", "tensor memory ring", "--scope", "arch=sm_90", "--no-receipt").code in (0, 1)
     assert v2kb("prior", "qqqqzzzz", "--no-receipt").code == 0

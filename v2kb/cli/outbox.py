@@ -4,6 +4,7 @@ A write has an idempotency key, so that one whose answer was lost is sent again 
 """
 
 import json
+import os
 import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
@@ -64,9 +65,15 @@ class Outbox:
         self.folder = checkout.folder / FOLDER
 
     def __iter__(self) -> Iterator[Write]:
-        """In the order of their making. Raises CliError for a file that can't be read."""
-        for path in sorted(self.folder.glob("*.json")):
-            yield _read(path)
+        """In the order of their making. Raises CliError for a folder or a file that can't be read."""
+        try:
+            names = sorted(name for name in os.listdir(self.folder) if name.endswith(".json") and name[0] != ".")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise CliError(f"{self.folder} can't be read: {error.strerror}.", "Make it a folder of your own.") from None
+        for name in names:
+            yield _read(self.folder / name)
 
     def put(self, write: Write) -> None:
         """Keep a write on the disk, in place of what was kept of it. Raises CliError."""

@@ -45,7 +45,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
     index = checkout.index()
     design = Design(read.query, tuple(read.lever), scope if read.scope else None)
     board = _board(index, design)
-    receipt = "" if read.no_receipt else _keep(checkout, index, design, board)
+    receipt = "" if read.no_receipt else _keep(terminal, checkout, index, design, board)
     if terminal.json:
         terminal.document(_document(index, design, board, receipt))
     elif read.format == "prompt":
@@ -198,8 +198,10 @@ def _search(design: Design, board: Board) -> dict[str, Any]:
     return {"query": design.text, "levers": list(board.levers), "scope": scope, "filters": {}}
 
 
-def _keep(checkout: Checkout, index: Index, design: Design, board: Board) -> str:
-    """Keep what was asked and found, as a receipt of the app holds it; returns its path inside the checkout."""
+def _keep(terminal: Terminal, checkout: Checkout, index: Index, design: Design, board: Board) -> str:
+    """Keep what was asked and found, as a receipt of the app holds it; returns its path inside the checkout, or nothing
+    where it can't be written, which is said: the answer stands without it.
+    """
     content = {"search": _search(design, board), "rows": [row.as_document() for row in board.rows]}
     path = checkout.folder / RECEIPTS / f"{content_hash(content)[:16]}.json"
     receipt = {
@@ -212,7 +214,6 @@ def _keep(checkout: Checkout, index: Index, design: Design, board: Board) -> str
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(receipt, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     except OSError as error:
-        raise CliError(
-            f"The receipt can't be written: {error}.", "Give --no-receipt, or make .v2kb writable."
-        ) from None
+        terminal.say(f"note: The receipt can't be written: {error}. Make .v2kb writable, or give --no-receipt.")
+        return ""
     return str(Path(path).relative_to(checkout.root))
