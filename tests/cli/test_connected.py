@@ -21,6 +21,7 @@ from tests.cli.site import ENGINE, Site
 from v2kb.cli import making, writes
 from v2kb.cli import server as http
 from v2kb.cli.commands import watch
+from v2kb.cli.commands.sync import news_of
 from v2kb.core.models import Activity
 from v2kb.rules.spec_document import empty_row
 from v2kb.rules.spec_markdown.writing import write_markdown
@@ -166,6 +167,12 @@ def test_sync_says_what_changed_and_asks_for_no_more_than_that(site):
     for news in (f"{site.row.code} revision 2: not_checked", "new row U1 UNTESTED Another one", "new lever another"):
         assert news in said
     assert site("show", site.row.code).code == 0
+
+
+def test_a_changed_vocabulary_is_news():
+    old = {"vocabulary": [{"kind": "vocabulary", "aliases": {}, "causes": []}]}
+    new = {"vocabulary": [{"kind": "vocabulary", "aliases": {"arch": {"b200": "sm_100"}}, "causes": []}]}
+    assert (news_of(old, new), news_of(new, new)) == (["the vocabulary changed"], [])
 
 
 def test_a_sync_makes_the_index_that_reading_needs(site, monkeypatch, tmp_path):

@@ -73,6 +73,8 @@ def _version(read: argparse.Namespace) -> dict[str, Any]:
 
 def _files(path: Path) -> dict[str, str]:
     """Texts by their paths below `path`, hidden and compiled ones left out. Raises CliError."""
+    if not path.exists():
+        raise CliError(f"There is no {path}.", "Give the kernel's file or folder.")
     if path.is_file():
         found = {path.name: path}
     else:

@@ -127,7 +127,8 @@ def _write(checkout: Checkout, text: str) -> None:
 
 
 def news_of(old: dict[str, list[Line]], new: dict[str, list[Line]]) -> list[str]:
-    """What changed from one snapshot to the next: rows first, then levers, documents, rules, ops and specs.
+    """What changed from one snapshot to the next: rows first, then levers, documents, rules, ops, specs and
+    the words of scopes, causes and units.
 
     Nothing for a first snapshot.
     """
@@ -145,6 +146,8 @@ def news_of(old: dict[str, list[Line]], new: dict[str, list[Line]]) -> list[str]
             elif was[key] != now[key]:
                 told = described(was[key], now[key]) if described else "changed"
                 said.append(f"{'' if kind == 'row' else f'{kind} '}{key} {told}")
+    if old.get("vocabulary") != new.get("vocabulary"):
+        said.append("the vocabulary changed")
     return said
 
 
