@@ -24,7 +24,6 @@ from evidence.services import (
 from evidence.services.terms import add_term_alias, archive_term, remove_term_alias, restore_term
 from v2kb.core.actor import Actor
 from v2kb.core.guarded_admin import ActionForm, ObjectAction, ReasonForm
-from v2kb.rules.vocabulary import OPEN
 
 
 class MergeForm(ReasonForm):
@@ -171,19 +170,21 @@ TERM_ACTIONS = (
         "add-alias",
         "Add a name",
         "Write {} another way",
-        "Scopes that use the name and scopes that use the term are compared as one from now on: DEAD rows of either "
-        "count for designs of both. A name of a cause class is kept as the class itself.",
+        "Of an architecture or dtype: scopes that use the name and scopes that use the term are compared as one from "
+        "now on, so DEAD rows of either count for designs of both. Of a cause class: rows keep the class itself. Of a "
+        "unit: numbers written so are read from now on and kept in the unit itself; stored numbers stay as they are.",
         "{} can be written another way.",
         lambda actor, term, data: add_term_alias(actor, term.pk, data["alias"]),
-        lambda actor, term: may_edit_levers(actor) and term.kind in OPEN,
+        lambda actor, term: may_edit_levers(actor),
         AliasForm,
     ),
     ObjectAction(
         "remove-alias",
         "Take a name away",
         "Take a name of {} away?",
-        "Scopes that use the name no longer meet those of the term. While a blocking DEAD row holds for the term this "
-        "is refused: it would disarm that row.",
+        "Of an architecture or dtype: scopes that use the name no longer meet those of the term. While a blocking DEAD "
+        "row holds for the term this is refused: it would disarm that row. Of a unit: numbers written so are read no "
+        "more; stored numbers stay as they are.",
         "The name is taken away.",
         lambda actor, term, data: remove_term_alias(actor, term.pk, data["alias"]),
         lambda actor, term: may_edit_levers(actor) and term.aliases.filter(built_in=False).exists(),

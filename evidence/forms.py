@@ -16,7 +16,7 @@ from evidence.lines import (
 from evidence.models import Lever, RowBounds, Supersession, Verdict
 from evidence.services.revisions import checked_fields
 from evidence.services.watching import MAX_BOUND
-from evidence.vocabulary import cause_choices, known_words
+from evidence.vocabulary import cause_choices, known_words, unit_spellings
 from references.models import UpstreamSnapshot
 from v2kb.core.errors import Refusal
 from v2kb.rules.evidence import FIELDS, MAX_TEXT, MAX_TITLE, UNTESTED, cause_label
@@ -141,7 +141,9 @@ class ContentForm(forms.Form):
         data = super().clean()
         role = "bound" if data.get("verdict") == UNTESTED else "verdict"
         readers = {
-            "numbers": lambda text: read_numbers(text, role=role, known=self.known.get("numbers", ())),
+            "numbers": lambda text: read_numbers(
+                text, role=role, known=self.known.get("numbers", ()), units=unit_spellings()
+            ),
             "approaches": lambda text: read_approaches(text, known=self.known.get("approaches", ())),
             "sources": lambda text: read_sources(text, known=self.known.get("sources", ())),
         }

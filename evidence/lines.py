@@ -6,12 +6,12 @@ was stands for exactly what it came from.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from v2kb.rules.evidence import SOURCE_KINDS
 from v2kb.rules.number_reading import parse_numbers
-from v2kb.rules.numbers import ROLES, TIERS, format_number, read_number
+from v2kb.rules.numbers import ROLES, SPELLINGS, TIERS, format_number, read_number
 from v2kb.rules.problem import Problem
 
 MAX_LINES = 100
@@ -32,7 +32,7 @@ def number_lines(numbers: Sequence[dict[str, Any]]) -> str:
 
 
 def number_line(number: dict[str, Any]) -> str:
-    """A number as a line that `read_numbers` reads back."""
+    """A number as a line that `read_numbers` reads back, also where nobody added spellings of units."""
     parsed = _readable(number["text"])
     said = ("value", "low", "high", "unit", "qualifier")
     alike = len(parsed) == 1 and all(parsed[0][name] == number[name] for name in said)
@@ -56,9 +56,15 @@ def number_line(number: dict[str, Any]) -> str:
 
 
 def read_numbers(
-    text: str, *, role: str, known: Sequence[dict[str, Any]] = (), longest: int = MAX_LINE_CHARS
+    text: str,
+    *,
+    role: str,
+    known: Sequence[dict[str, Any]] = (),
+    longest: int = MAX_LINE_CHARS,
+    units: Mapping[str, str] = SPELLINGS,
 ) -> tuple[list[dict[str, Any]], list[Problem]]:
-    """Read one number per line. `role` is that of a line that names none; `known` numbers keep what a line can't say.
+    """Read one number per line. `role` is that of a line that names none; `known` numbers keep what a line can't say;
+    `units` as for `parse_numbers`.
 
     What looks like no number we can read is kept as text, marked unreadable. Problems name the line; one of them is a
     line of more than `longest` characters.
@@ -70,7 +76,7 @@ def read_numbers(
             numbers.append(kept[line])
             continue
         first, *options = _parts(line)
-        readable = [] if _AS_TEXT in map(str.lower, options) else _readable(first, role)
+        readable = [] if _AS_TEXT in map(str.lower, options) else _readable(first, role, units)
         if len(readable) > 1:
             message = f"Line {index} holds {len(readable)} numbers."
             problems.append(Problem("numbers", message, "Write one number per line."))
@@ -84,8 +90,8 @@ def read_numbers(
     return numbers, problems
 
 
-def _readable(text: str, role: str = "verdict") -> list[dict[str, Any]]:
-    return [number for number in parse_numbers(text, role=role) if number["readable"]]
+def _readable(text: str, role: str = "verdict", units: Mapping[str, str] = SPELLINGS) -> list[dict[str, Any]]:
+    return [number for number in parse_numbers(text, role=role, units=units) if number["readable"]]
 
 
 def _set_option(number: dict[str, Any], option: str) -> bool:

@@ -1,9 +1,10 @@
-"""What curators added to the words of the rules: aliases of architectures and dtypes, cause classes."""
+"""What curators added to the words of the rules: cause classes, other words for architectures, dtypes and units."""
 
 from evidence.models import Term, TermAlias
 from v2kb.rules.evidence import CAUSE_CLASSES
+from v2kb.rules.numbers import SPELLINGS
 from v2kb.rules.scope import Aliases
-from v2kb.rules.vocabulary import ARCH, CAUSE, DTYPE
+from v2kb.rules.vocabulary import ARCH, CAUSE, DTYPE, UNIT
 
 
 def scope_aliases() -> Aliases:
@@ -13,6 +14,12 @@ def scope_aliases() -> Aliases:
     for alias in added.order_by("word"):
         aliases.setdefault(alias.kind, {})[alias.word] = alias.term.word
     return aliases
+
+
+def unit_spellings() -> dict[str, str]:
+    """Spelling -> the unit that it stands for, those of the rules and those that curators added."""
+    added = TermAlias.objects.filter(kind=UNIT, built_in=False).order_by("word")
+    return dict(added.values_list("word", "term__word")) | SPELLINGS
 
 
 def added_causes() -> dict[str, str]:

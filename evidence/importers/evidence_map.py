@@ -7,6 +7,7 @@ comes from a typing file or stays empty; an empty cause class blocks, an empty s
 
 import re
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -22,6 +23,7 @@ from references.importers.tables import Row
 from v2kb.rules.evidence import DEAD, UNTESTED
 from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
 from v2kb.rules.number_reading import parse_numbers
+from v2kb.rules.numbers import SPELLINGS
 from v2kb.rules.words import counted
 
 MAX_TITLE_CHARS = 300
@@ -51,8 +53,11 @@ class EvidenceMap:
     notes: list[str] = field(default_factory=list)
 
 
-def read_map(document: Document, *, slug: str = "", typing: Typing | None = None) -> EvidenceMap:
+def read_map(
+    document: Document, *, slug: str = "", typing: Typing | None = None, units: Mapping[str, str] = SPELLINGS
+) -> EvidenceMap:
     """Read a parsed document. `slug` is what the document is called among the references; rows name it as their source.
+    `units` as for `parse_numbers`.
 
     Never raises on content: what can't be taken over stands in `problems` with its line, column and fix.
     """
@@ -61,7 +66,7 @@ def read_map(document: Document, *, slug: str = "", typing: Typing | None = None
     problems = list(found.problems)
     rows: list[BaselineRow] = []
     for table in found.tables:
-        rows += _rows(document, table, slug, typing, problems)
+        rows += _rows(document, table, slug, typing, problems, units)
     rows = _without_twins(rows, problems)
     if not found.tables and not problems:
         problems.append(
@@ -95,7 +100,12 @@ def _notes(document: Document, tables: list[MapTable], typing: Typing) -> list[s
 
 
 def _rows(
-    document: Document, table: MapTable, slug: str, typing: Typing, problems: list[MapProblem]
+    document: Document,
+    table: MapTable,
+    slug: str,
+    typing: Typing,
+    problems: list[MapProblem],
+    units: Mapping[str, str],
 ) -> list[BaselineRow]:
     rows: list[BaselineRow] = []
     above = CellDate("", "", ""), []
@@ -112,7 +122,7 @@ def _rows(
             continue
         date, sources = read_source_cell(table.cell(line.cells, "source"), *above)
         above = date, sources
-        rows.append(_row(document, table, line, slug, typing, date, sources))
+        rows.append(_row(document, table, line, slug, typing, date, sources, units))
     return rows
 
 
@@ -159,12 +169,13 @@ def _row(
     typing: Typing,
     date: CellDate,
     sources: list[dict[str, str]],
+    units: Mapping[str, str],
 ) -> BaselineRow:
     cells = {role: table.cell(line.cells, role) for role in table.columns}
     code, name = plain_text(cells["code"]), plain_text(cells["name"])
     lever_name = _lever_name(name)
     own_source = _document_source(document, table.section, slug)
-    plain = _said(table.verdict, cells, date, [own_source, *sources])
+    plain = _said(table.verdict, cells, date, [own_source, *sources], units)
     content: dict[str, Any] = {
         "lever": lever_slug(lever_name),
         "verdict": table.verdict,
@@ -181,16 +192,18 @@ def _row(
     said = frozenset(name for name in UNSAID if name in typed)
     lever = typing.levers.get(content["lever"])
     name = lever.name if lever else lever_name
-    return BaselineRow(code, line.line, content, name, said, reread=partial(_reread, own_source), plain=plain)
+    return BaselineRow(code, line.line, content, name, said, reread=partial(_reread, own_source, units), plain=plain)
 
 
-def _said(verdict: str, cells: dict[str, str], date: CellDate, sources: list[dict[str, str]]) -> dict[str, Any]:
+def _said(
+    verdict: str, cells: dict[str, str], date: CellDate, sources: list[dict[str, str]], units: Mapping[str, str]
+) -> dict[str, Any]:
     """The fields that the cells of a row give."""
     name = plain_text(cells["name"])
     figure = with_breaks(cells.get("figure", ""))
     return {
         "title": name if len(name) <= MAX_TITLE_CHARS else f"{name[: MAX_TITLE_CHARS - 1]}…",
-        "numbers": _numbers(verdict, cells),
+        "numbers": _numbers(verdict, cells, units),
         "mechanism": with_breaks(cells["mechanism"] if "mechanism" in cells else cells["status"]),
         "bound": with_breaks(cells.get("bound", "")),
         "measured_on": date.newest,
@@ -199,19 +212,19 @@ def _said(verdict: str, cells: dict[str, str], date: CellDate, sources: list[dic
     }
 
 
-def _reread(own_source: dict[str, str], content: dict[str, Any]) -> dict[str, Any]:
+def _reread(own_source: dict[str, str], units: Mapping[str, str], content: dict[str, Any]) -> dict[str, Any]:
     """The fields that the cells give back when a row with this content is written to its table."""
     cells, date, sources = read_back(content)
-    return _said(content["verdict"], cells, date, [own_source, *sources])
+    return _said(content["verdict"], cells, date, [own_source, *sources], units)
 
 
-def _numbers(verdict: str, cells: dict[str, str]) -> list[dict[str, Any]]:
+def _numbers(verdict: str, cells: dict[str, str], units: Mapping[str, str]) -> list[dict[str, Any]]:
     """Numbers of the verdict cell, then data points of the mechanism; those of an untested cell are bounds or data
     points.
     """
-    if verdict == UNTESTED:
-        return [*parse_numbers(cells["status"], role="data_point"), *parse_numbers(cells["bound"], role="bound")]
-    return [*parse_numbers(cells["figure"], role="verdict"), *parse_numbers(cells["mechanism"], role="data_point")]
+    untested = {"status": "data_point", "bound": "bound"}
+    roles = untested if verdict == UNTESTED else {"figure": "verdict", "mechanism": "data_point"}
+    return [number for name, role in roles.items() for number in parse_numbers(cells[name], role=role, units=units)]
 
 
 def _document_source(document: Document, section: Section, slug: str) -> dict[str, str]:

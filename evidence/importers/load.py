@@ -15,6 +15,7 @@ from evidence.models import LeverAlias
 from evidence.policies import require_curator
 from evidence.services.baseline import BaselineReport, import_baseline, lock_for_import
 from evidence.services.levers import add_alias, create_lever
+from evidence.vocabulary import unit_spellings
 from references.importers.archive import Files
 from references.importers.documents import REFUSED, import_documents, previous_anchors, slug_of_paths
 from references.importers.markdown import DocumentRefused, decode_document, parse_markdown
@@ -92,7 +93,9 @@ def plan_map(*, name: str, data: bytes, typing: bytes | None = None) -> MapPlan:
     typed = checked_typing(typing)
     slug = slug_of_paths([name])[name]
     head = list(Section.objects.filter(revision__head_of__slug=slug).defer("text", "blocks").order_by("order"))
-    found = read_map(parse_markdown(text, slug, previous_anchors(head)), slug=slug, typing=typed)
+    found = read_map(
+        parse_markdown(text, slug, previous_anchors(head)), slug=slug, typing=typed, units=unit_spellings()
+    )
     rows = compare_rows(found.rows, typed.lever_keys())
     return MapPlan(
         name=name,

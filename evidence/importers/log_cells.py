@@ -2,11 +2,13 @@
 
 import datetime
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from references.importers.markdown import plain_text
 from v2kb.rules.experiments import NOTHING
 from v2kb.rules.number_reading import parse_numbers
+from v2kb.rules.numbers import SPELLINGS
 
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BREAK = re.compile(r"\s*<br\s*/?>\s*", re.IGNORECASE)
@@ -61,17 +63,21 @@ def _day(year: int, month: int, day: int) -> str | None:
         return None
 
 
-def read_figures(cell: str, unit: str, role: str) -> tuple[list[dict[str, Any]], list[str]]:
+def read_figures(
+    cell: str, unit: str, role: str, units: Mapping[str, str] = SPELLINGS
+) -> tuple[list[dict[str, Any]], list[str]]:
     """(the numbers of a cell that should hold some, its texts that are none). A figure that stands alone has `unit`,
     that of the column; without one it is a text. Where nothing is read at all, the cell is the text.
+    `units` as for `parse_numbers`.
     """
     numbers: list[dict[str, Any]] = []
     texts = []
     for part in _PART.split(cell):
         piece = part.strip(" *_`")
         whole = f"{piece} {unit}"
-        found = [number | {"text": piece} for number in parse_numbers(whole, role=role) if number["text"] == whole]
-        found = found if unit and found else parse_numbers(piece, role=role)
+        read = parse_numbers(whole, role=role, units=units)
+        found = [number | {"text": piece} for number in read if number["text"] == whole]
+        found = found if unit and found else parse_numbers(piece, role=role, units=units)
         numbers += found
         texts += [number["text"] for number in found if not number["readable"]]
         if not found and _BARE.fullmatch(piece):

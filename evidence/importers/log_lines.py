@@ -16,6 +16,7 @@ from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, read_c
 from v2kb.rules.evidence import FIELDS as ROW_FIELDS
 from v2kb.rules.names import ROW_CODE, ROW_CODE_FIX, lever_slug
 from v2kb.rules.number_reading import parse_numbers, two_ways, unit_of_heading
+from v2kb.rules.numbers import SPELLINGS
 
 # An entry says in one line what a row has fields for.
 WHY = ("code", "title", "number", "why", "bound", "not_checked", "cause_class", "source", *TYPED)
@@ -40,8 +41,15 @@ class ReadLine:
 class _Cells:
     """The cells of a record by field, and the problems that were found on the way."""
 
-    def __init__(self, record: Record, header: list[str], mapping: dict[str, Any], causes: Mapping[str, str]) -> None:
-        self.record, self.mapping, self.causes = record, mapping, causes
+    def __init__(
+        self,
+        record: Record,
+        header: list[str],
+        mapping: dict[str, Any],
+        causes: Mapping[str, str],
+        units: Mapping[str, str],
+    ) -> None:
+        self.record, self.mapping, self.causes, self.units = record, mapping, causes, units
         self.by_column = dict(zip(header, record.cells, strict=True))
         self.problems: list[dict[str, Any]] = []
 
@@ -83,20 +91,25 @@ class _Cells:
             cell = self.raw(name)
             if not self.columns(name) or (is_nothing(cell) and name not in ("numbers", "sources")):
                 continue
-            found[name], problems = read_typed(name, "" if is_nothing(cell) else cell, role)
+            found[name], problems = read_typed(name, "" if is_nothing(cell) else cell, role, self.units)
             for problem in problems:
                 self.problem(name, problem.message, problem.fix)
         return found
 
 
 def read_line(
-    record: Record, header: list[str], mapping: dict[str, Any], causes: Mapping[str, str] = NO_CAUSES
+    record: Record,
+    header: list[str],
+    mapping: dict[str, Any],
+    causes: Mapping[str, str] = NO_CAUSES,
+    units: Mapping[str, str] = SPELLINGS,
 ) -> ReadLine:
-    """What a record says under a mapping; `causes` are the cause classes that curators added. Never raises."""
+    """What a record says under a mapping; `causes` are the cause classes that curators added, `units` as for
+    `parse_numbers`. Never raises."""
     if record.problem:
         problem = {"line": record.line, "column": record.column, "message": record.problem, "fix": record.fix}
         return ReadLine("", {}, problems=[problem])
-    cells = _Cells(record, header, mapping, causes)
+    cells = _Cells(record, header, mapping, causes, units)
     said = cells.raw("verdict")
     meaning = mapping["words"].get(word_key(said))
     if meaning is None:
@@ -188,9 +201,9 @@ def _numbers(cells: _Cells, verdict: str) -> tuple[list[dict[str, Any]], list[st
         for column in cells.columns(name):
             cell = cell_text(cells.by_column[column])
             if name == "number":
-                found, texts = read_figures(cell, unit_of_heading(column), role)
+                found, texts = read_figures(cell, unit_of_heading(column, cells.units), role, cells.units)
             else:
-                found = parse_numbers(cell, role=role)
+                found = parse_numbers(cell, role=role, units=cells.units)
                 texts = [number["text"] for number in found if not number["readable"]]
             numbers += found
             for text in texts:

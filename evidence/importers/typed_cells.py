@@ -3,6 +3,7 @@
 They are written as a person would write them in the form of a row, and read back without a guess.
 """
 
+from collections.abc import Mapping
 from typing import Any
 
 from evidence.importers.records import MAX_CELL_CHARS
@@ -15,14 +16,15 @@ YES, NO = "yes", "no"
 _ANSWERS = {YES: True, "true": True, "1": True, NO: False, "false": False, "0": False, "": False}
 
 
-def read_typed(name: str, cell: str, role: str) -> tuple[Any, list[Problem]]:
-    """(what a field of `TYPED` holds, problems) of its cell; `role` is that of a number that names none."""
+def read_typed(name: str, cell: str, role: str, units: Mapping[str, str]) -> tuple[Any, list[Problem]]:
+    """(what a field of `TYPED` holds, problems) of its cell; `role` is that of a number that names none, `units` as for
+    `parse_numbers`."""
     if name == "scope":
         return read_description(cell)
     if name == "approaches":
         return read_approaches(cell)
     if name == "numbers":
-        return read_numbers(cell, role=role, longest=MAX_CELL_CHARS)
+        return read_numbers(cell, role=role, longest=MAX_CELL_CHARS, units=units)
     if name == "sources":
         return read_sources(cell, longest=MAX_CELL_CHARS)
     answer = _ANSWERS.get(cell.strip().casefold())

@@ -10,6 +10,7 @@ from evidence.services.baseline import BaselineRow, import_baseline, lock_for_im
 from evidence.services.experiments import import_entries
 from evidence.services.import_check import baseline_row, find_twins, log_of, rows_of_lines, sure_code
 from evidence.services.revisions import next_code
+from evidence.vocabulary import unit_spellings
 from v2kb.core.activity import record
 from v2kb.core.actor import Actor
 from v2kb.rules.experiments import FIELDS
@@ -92,18 +93,18 @@ def _remember_entries(job: ImportJob, lines: list[ImportLine], known: dict[int, 
 
 
 def _apply_rows(actor: Actor, job: ImportJob, lines: list[ImportLine]) -> None:
-    log = log_of(job)
+    log, units = log_of(job), unit_spellings()
     known = rows_of_lines(job, lines)
     named = [line.document["code"] or sure_code(line, known.get(line.key, {}), log) for line in lines]
     lock_for_import([code for code in named if code])
     # A line of which an equal row came in since the dry run, by another import or by hand, is not written again.
     fresh = [line for line, code in zip(lines, named, strict=True) if not code]
-    find_twins(list(zip(fresh, compare_rows([baseline_row(job, line) for line in fresh]), strict=True)))
+    find_twins(list(zip(fresh, compare_rows([baseline_row(job, line, units) for line in fresh]), strict=True)))
     rows: list[BaselineRow] = []
     for line, code in zip(lines, named, strict=True):
         code = code or (line.target if line.state == State.UNCHANGED else "")
         verdict = line.document["content"]["verdict"]
-        rows.append(baseline_row(job, line, code or next_code(verdict)))
+        rows.append(baseline_row(job, line, units, code or next_code(verdict)))
     reason = f"Import of {job.name}" + (f" ({job.source})" if job.source else "")
     report = import_baseline(actor, rows=rows, source=reason, log=log)
     counts = dict(job.counts)

@@ -1,7 +1,7 @@
 """The dry run of an import: what each line of the file says, and what taking it over would do. Writes no evidence."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -28,7 +28,7 @@ from evidence.models import (
 )
 from evidence.services.baseline import already_proposed
 from evidence.services.experiments import unknown_links
-from evidence.vocabulary import added_causes
+from evidence.vocabulary import added_causes, unit_spellings
 from v2kb.rules.canonical import content_hash
 from v2kb.rules.evidence_change import FIELD_LABELS
 from v2kb.rules.experiments import FIELDS, entry_hash
@@ -49,8 +49,8 @@ def log_of(job: ImportJob) -> str:
 def read_batch(job: ImportJob, batch: Sequence[tuple[int, Record]]) -> list[tuple[int, Record, ReadLine]]:
     """What a batch of (number, record) says under the mapping."""
     header, mapping = job.profile["header"], job.mapping
-    causes = added_causes()
-    return [(number, record, read_line(record, header, mapping, causes)) for number, record in batch]
+    words = added_causes(), unit_spellings()
+    return [(number, record, read_line(record, header, mapping, *words)) for number, record in batch]
 
 
 def check_batch(job: ImportJob, read: Sequence[tuple[int, Record, ReadLine]]) -> int:
@@ -221,7 +221,8 @@ def _check_rows(job: ImportJob, lines: list[tuple[ImportLine, ReadLine]]) -> Non
         line.note = "; ".join(note for note in (line.note, *told) if note)[:300]
         wanted.append(line)
     codes = [sure_code(line, known.get(line.key, {}), own) for line in wanted]
-    compared = compare_rows([baseline_row(job, line, code) for line, code in zip(wanted, codes, strict=True)])
+    units = unit_spellings()
+    compared = compare_rows([baseline_row(job, line, units, code) for line, code in zip(wanted, codes, strict=True)])
     proposed = already_proposed(job.author, compared)
     for line, found in zip(wanted, compared, strict=True):
         _take(line, found, proposed.get(found.row.code, ""))
@@ -236,8 +237,8 @@ def find_twins(lines: list[tuple[ImportLine, ComparedRow]]) -> None:
         hashes[hash_].state, hashes[hash_].target = State.UNCHANGED, code
 
 
-def baseline_row(job: ImportJob, line: ImportLine, code: str = "") -> BaselineRow:
-    """The row of a line; one without a code gets its own when it is taken over."""
+def baseline_row(job: ImportJob, line: ImportLine, units: Mapping[str, str], code: str = "") -> BaselineRow:
+    """The row of a line; one without a code gets its own when it is taken over. `units`: `unit_spellings()`."""
     document = line.document
     header = job.profile["header"]
     is_export = set(ROW_COLUMNS) <= set(header)
@@ -247,16 +248,18 @@ def baseline_row(job: ImportJob, line: ImportLine, code: str = "") -> BaselineRo
         content=document["content"],
         lever_name=document["lever_name"],
         said=frozenset(document["said"]),
-        reread=partial(_reread, header, job.mapping) if is_export else None,
+        reread=partial(_reread, header, job.mapping, units) if is_export else None,
         key=line.key,
     )
 
 
-def _reread(header: list[str], mapping: dict[str, Any], content: dict[str, Any]) -> dict[str, Any]:
+def _reread(
+    header: list[str], mapping: dict[str, Any], units: Mapping[str, str], content: dict[str, Any]
+) -> dict[str, Any]:
     """What our own CSV of a row gives back when it is read with this mapping."""
     cells = row_cells(content)
     own = {content["cause_class"]: content["cause_class"]}
-    read = read_line(Record(1, [cells.get(name, "") for name in header]), header, mapping, own)
+    read = read_line(Record(1, [cells.get(name, "") for name in header]), header, mapping, own, units)
     return read.document.get("content", {}) if read.kind == ROW else {}
 
 

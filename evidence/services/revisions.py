@@ -6,7 +6,7 @@ from typing import Any
 from evidence.families import lever_families
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Lever, Proposal
 from evidence.services.levers import find_lever
-from evidence.vocabulary import added_causes
+from evidence.vocabulary import added_causes, unit_spellings
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Missing, Refusal
 from v2kb.core.values import check_text
@@ -39,7 +39,7 @@ def checked_fields(raw: Any, *, base: dict[str, Any] | None = None, complete: bo
     and lacks the same field: an imported row may be corrected before it is completed. Raises Refusal
     evidence.content with one problem per field (evidence.field or evidence.field_missing).
     """
-    check = check_revision(raw, imported=True, causes=added_causes())
+    check = check_revision(raw, imported=True, causes=added_causes(), units=unit_spellings())
     problems = [_problem("evidence.field", problem) for problem in check.refusals]
     if complete:
         named = {problem["field"] for problem in problems}

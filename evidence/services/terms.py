@@ -1,7 +1,9 @@
-"""The vocabulary besides levers: architectures, dtypes and cause classes that curators add, and other names for them.
+"""The vocabulary besides levers: architectures, dtypes and cause classes that curators add, and other names for them
+and for units.
 
 An alias makes two scopes overlap that did not; it never makes two disjoint (`rules.scope.within`). A cause class that
-is added blocks in full: the rules know no milder reading of it (`rules.evidence.blocking_kind`).
+is added blocks in full: the rules know no milder reading of it (`rules.evidence.blocking_kind`). Another
+spelling of a unit is understood where a number is read; what is stored keeps the unit itself.
 """
 
 from collections.abc import Iterable
@@ -18,7 +20,8 @@ from v2kb.core.service import service
 from v2kb.core.values import check_text
 from v2kb.rules.evidence import DEAD, is_blocking
 from v2kb.rules.scope import DISJOINT, relation
-from v2kb.rules.vocabulary import ARCH, CLOSED_WHY, DTYPE, KINDS, MAX_WORD, OPEN, built_in_terms, term_word
+from v2kb.rules.unit_spelling import read_spelling
+from v2kb.rules.vocabulary import ARCH, CLOSED_WHY, DTYPE, KINDS, MAX_WORD, OPEN, UNIT, built_in_terms, term_word
 
 MAX_NOTE_CHARS = 1000
 
@@ -58,12 +61,12 @@ def edit_term(actor: Actor, term_id: int, *, note: str) -> Term:
 
 @service("evidence.add_term_alias")
 def add_term_alias(actor: Actor, term_id: int, alias: str) -> TermAlias:
-    """Give a term, built-in ones too, another name. Raises Missing evidence.no_term; Refusal evidence.term_closed,
-    evidence.term_word; Conflict evidence.term_taken."""
+    """Give a term, built-in ones too, another name. Raises Missing evidence.no_term; Refusal evidence.term_word;
+    Conflict evidence.term_taken."""
     require_lever_editor(actor)
     term = _locked(term_id)
-    _refuse_closed(term.kind)
-    made = TermAlias.objects.create(term=term, kind=term.kind, word=_word(term.kind, alias, "alias"))
+    word = _spelling(term, alias) if term.kind == UNIT else _word(term.kind, alias, "alias")
+    made = TermAlias.objects.create(term=term, kind=term.kind, word=word)
     record(actor, "evidence.add_term_alias", term, f"{term} is also written {made.word}", after={"alias": made.word})
     _evidence_moved(term)
     return made
@@ -177,13 +180,31 @@ def _word(kind: str, text: str, field: str) -> str:
     term = Term.objects.filter(kind=kind, word=word).first()
     owner = term or getattr(TermAlias.objects.filter(kind=kind, word=word).first(), "term", None)
     if owner is not None:
-        raise Conflict(
-            "evidence.term_taken",
-            f"{text.strip()[:60]} means the {owner} already.",
-            field=field,
-            fix=f"Use {owner.word}, or another word.",
-        )
+        raise _taken(text, owner, field)
     return word
+
+
+def _spelling(unit: Term, text: str) -> str:
+    """Another spelling of a unit. What differs from one that is known in its case alone means the same unit."""
+    check_text(text, "alias")
+    spelling, why_not = read_spelling(text)
+    if why_not:
+        raise Refusal("evidence.term_word", why_not, field="alias", fix="Give a spelling such as usec or MB/sec.")
+    terms = Term.objects.filter(kind=UNIT, word__iexact=spelling)
+    aliases = TermAlias.objects.filter(kind=UNIT, word__iexact=spelling).select_related("term")
+    for word, owner in [*((term.word, term) for term in terms), *((alias.word, alias.term) for alias in aliases)]:
+        if word == spelling or owner != unit:
+            raise _taken(text, owner, "alias")
+    return spelling
+
+
+def _taken(text: str, owner: Term, field: str) -> Conflict:
+    return Conflict(
+        "evidence.term_taken",
+        f"{text.strip()[:60]} means the {owner} already.",
+        field=field,
+        fix=f"Use {owner.word}, or another word.",
+    )
 
 
 def _note(text: str) -> str:

@@ -28,7 +28,7 @@ from evidence.stale import differing
 from evidence.views.deciding import conflict_of
 from evidence.views.queue import to_queue
 from evidence.views.shared import act, content_form, render_form, send_content
-from evidence.vocabulary import added_causes
+from evidence.vocabulary import added_causes, unit_spellings
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Refusal
 from v2kb.rules.evidence import read_content
@@ -140,7 +140,8 @@ def proposal_revise(request: HttpRequest, pk: int) -> HttpResponse:
 def number_preview(request: HttpRequest) -> HttpResponse:
     """How the lines of a form's numbers are read; a part for htmx."""
     role = "bound" if request.POST.get("verdict") == "UNTESTED" else "verdict"
-    numbers, problems = read_numbers(request.POST.get("numbers", "")[:20_000], role=role)
+    text = request.POST.get("numbers", "")[:20_000]
+    numbers, problems = read_numbers(text, role=role, units=unit_spellings())
     context = {"numbers": presenters.number_rows({"numbers": numbers}), "problems": problems}
     return render(request, "evidence/number_preview.html", context)
 

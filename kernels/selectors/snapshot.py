@@ -9,7 +9,7 @@ from django.utils import timezone
 from evidence.models import EvidenceChange, EvidenceRow, Lever
 from evidence.selectors import states_of
 from evidence.services.facts import words_of_cells
-from evidence.vocabulary import added_causes, scope_aliases
+from evidence.vocabulary import added_causes, scope_aliases, unit_spellings
 from kernels.models import Op, Spec
 from references.models import Document, DocumentRevision, Section
 from v2kb.core.search.entries import BATCH, batched
@@ -29,7 +29,12 @@ def snapshot_text() -> Iterator[str]:
 
 
 def _lines() -> Iterator[Line]:
-    yield {"kind": "vocabulary", "aliases": scope_aliases(), "causes": added_causes()}
+    yield {
+        "kind": "vocabulary",
+        "aliases": scope_aliases(),
+        "causes": added_causes(),
+        "units": unit_spellings(),
+    }
     for rule in [*rule_documents(), *({"id": rule.id, "version": rule.version} for rule in GATE_RULES)]:
         yield {"kind": "rule", "id": rule["id"], "version": str(rule["version"])}
     yield from _levers()

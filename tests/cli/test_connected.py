@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 from knox.models import AuthToken
 
-from evidence.models import EvidenceRow, ExperimentEntry, Proposal
+from evidence.models import EvidenceRow, ExperimentEntry, Proposal, Term
 from evidence.services import accept_proposal, propose_change
+from evidence.services.terms import add_term_alias
 from kernels.models import Kernel, Op, Run, SearchReceipt, Spec, Submission
 from tests import factories as f
 from tests.cli.conftest import as_schema
@@ -262,6 +263,16 @@ def test_a_row_is_proposed_from_flags_or_a_file(site):
     (site.folder / "row.json").write_text(json.dumps(new))
     assert site("propose", "--new", "--from", "row.json", "--reason", "new").code == 0
     assert Proposal.objects.filter(author__username="ada", row=None, content__title="Quite another").exists()
+
+
+def test_a_unit_of_a_file_may_be_written_as_the_installation_writes_it(site):
+    add_term_alias(f.actor("cleo", "curator"), Term.objects.get(kind="unit", word="us").pk, "usec")
+    site("sync")
+    number = {"text": "6 usec", "readable": True, "value": "6", "unit": "usec", "role": "data_point"}
+    (site.folder / "row.json").write_text(json.dumps({"numbers": [number]}))
+    said = site("propose", site.row.code, "--from", "row.json", "--reason", "seen")
+    assert said.code == 0, said.err
+    assert Proposal.objects.get(author__username="ada").content["numbers"][0]["unit"] == "us"
 
 
 @pytest.mark.parametrize(

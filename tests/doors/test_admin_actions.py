@@ -163,11 +163,23 @@ def test_built_in_terms_and_units_say_why_they_stay(staff):
     assert do(flat, "archive") not in shown
     assert client.post(page(flat), {"note": "does not block"}).status_code == 403
     shown = client.get(page(unit)).content.decode()
-    assert "how a number is read from a text, converted and compared" in shown
-    assert do(unit, "add-alias") not in shown
-    assert client.post(do(unit, "add-alias"), {"alias": "mus"}).status_code == 422
+    assert "how its numbers are converted and compared is part of the program" in shown
+    assert do(unit, "archive") not in shown
+    assert client.post(page(unit), {"note": "a foot"}).status_code == 403
     assert client.post(page(Term, "add"), {"kind": "unit", "word": "furlong"}).status_code == 200
     assert not Term.objects.filter(built_in=False).exists()
+
+
+def test_a_unit_is_given_and_loses_another_spelling_by_buttons(staff):
+    client, unit = staff("curator"), Term.objects.get(kind="unit", word="us")
+    assert do(unit, "remove-alias") not in client.get(page(unit)).text
+    assert "stored numbers stay as they are" in client.get(do(unit, "add-alias")).text
+    refused = client.post(do(unit, "add-alias"), {"alias": "10us"})
+    assert (refused.status_code, "would be taken for part of a number" in refused.text) == (422, True)
+    assert client.post(do(unit, "add-alias"), {"alias": "usec"}).status_code == 302
+    assert "usec" in client.get(page(unit)).text
+    assert client.post(do(unit, "remove-alias"), {"alias": "usec"}).status_code == 302
+    assert not unit.aliases.exists()
 
 
 def test_rows_and_flags_change_by_buttons_and_proposals_on_their_page(staff):
@@ -202,6 +214,7 @@ def test_staff_without_the_role_sees_no_button_and_gets_no_service(staff, lever,
     row = f.evidence_row(lever="split-k")
     flag = flag_row(f.designer(), row.code, reason="doubt")
     term = add_term(f.curator(), kind="arch", word="sm_120", aliases=["rtx5090"])
+    unit = Term.objects.get(kind="unit", word="us")
     client = staff(*roles)
     before = Activity.objects.count()
     for obj, action, data in (
@@ -211,6 +224,7 @@ def test_staff_without_the_role_sees_no_button_and_gets_no_service(staff, lever,
         (lever, "archive", {"reason": "x"}),
         (term, "archive", {"reason": "x"}),
         (term, "add-alias", {"alias": "x"}),
+        (unit, "add-alias", {"alias": "usec"}),
         (row, "archive", {"reason": "x"}),
         (flag, "confirm", {}),
         (flag, "clear", {"reason": "x"}),

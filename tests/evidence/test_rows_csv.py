@@ -12,10 +12,13 @@ from evidence.baseline import BaselineRow
 from evidence.importers.log_lines import read_line
 from evidence.importers.log_mapping import suggest
 from evidence.importers.records import Record
-from evidence.models import EvidenceRow, ImportLine
+from evidence.lines import read_numbers
+from evidence.models import EvidenceRow, ImportLine, Term
 from evidence.services import import_work as work
 from evidence.services.baseline import import_baseline
 from evidence.services.import_jobs import apply_import, cancel_import, map_import, start_import
+from evidence.services.terms import add_term_alias
+from evidence.vocabulary import unit_spellings
 from kernels.starter import load_starter
 from tests import factories as f
 from tests.evidence.sample import load_sample
@@ -105,6 +108,24 @@ def test_a_changed_cell_is_exactly_that_change(cleo, system, column, cell, chang
     (line,) = job.lines.exclude(state=ImportLine.State.UNCHANGED)
     assert (line.state, line.target, line.document["content"][field]) == ("changed", "D1", value)
     assert [change["label"] for change in line.document["diff"]] == changes
+
+
+def test_numbers_in_an_added_spelling_come_back_whether_they_were_read_before_it_was_added_or_after():
+    texts = {"D7": "6 usec | vs v1", "D8": "+7 usec | tier 2"}
+    for code, text in texts.items():
+        if code == "D8":
+            add_term_alias(f.curator(), Term.objects.get(kind="unit", word="us").pk, "usec")
+        numbers, problems = read_numbers(text, role="verdict", units=unit_spellings())
+        assert problems == []
+        row = BaselineRow(code, 1, {**f.DEAD, "numbers": numbers}, said=frozenset({"lever"}))
+        import_baseline(f.curator(), rows=[row], source="a log")
+    text = "".join(exports.export("rows.csv"))
+    assert "7 µs | verdict" in text
+    assert states(checked(f.curator(), text)) == set()
+    job = checked(f.curator(), text.replace("6 usec", "6 microsec").replace("+7 µs", "+8 usec"))
+    lines = {line.target: line.document["content"]["numbers"] for line in job.lines.filter(state="changed")}
+    assert [(number["readable"], number["text"]) for number in lines["D7"]] == [(False, "6 microsec")]
+    assert [(number["unit"], number["value"], number["text"]) for number in lines["D8"]] == [("us", "8", "+8 usec")]
 
 
 def test_a_changed_number_is_that_change_and_an_empty_cell_of_scope_or_approaches_says_nothing(cleo, system):

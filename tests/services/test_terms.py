@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evidence.baseline import UNSAID, BaselineRow, compare_rows
+from evidence.importers.load import load_map
 from evidence.importers.log_lines import read_line
 from evidence.importers.log_mapping import read_mapping
 from evidence.importers.records import Record
-from evidence.models import Term, TermAlias
+from evidence.models import EvidenceRow, Term, TermAlias
 from evidence.search import Query, search_rows
 from evidence.search.board import Design, board_of
 from evidence.services import accept_proposal, propose_change, propose_row
@@ -24,7 +25,7 @@ from evidence.services.terms import (
     remove_term_alias,
     restore_term,
 )
-from evidence.vocabulary import added_causes, cause_choices, known_words, scope_aliases
+from evidence.vocabulary import added_causes, cause_choices, known_words, scope_aliases, unit_spellings
 from kernels.selectors.gate import evidence_snapshot, gate_preview
 from kernels.selectors.searches import check_receipt, newest_change
 from kernels.selectors.verify import faults
@@ -35,7 +36,7 @@ from v2kb.core.errors import Conflict, Forbidden, Refusal
 from v2kb.core.guards.errors import refusal_from_database
 from v2kb.rules.antiloop_facts import Snapshot
 from v2kb.rules.evidence import CAUSE_CLASSES, FULL
-from v2kb.rules.numbers import UNITS
+from v2kb.rules.numbers import SPELLINGS, UNITS
 from v2kb.rules.scope import DISJOINT, relation
 
 pytestmark = pytest.mark.django_db
@@ -184,15 +185,84 @@ def test_what_is_built_in_keeps_its_meaning():
         with pytest.raises(Refusal) as caught, transaction.atomic():
             call()
         assert caught.value.code == "evidence.term_built_in"
-    with pytest.raises(Refusal) as caught, transaction.atomic():
-        add_term_alias(f.curator(), term("unit", "us").pk, "mus")
-    assert caught.value.code == "evidence.term_closed"
     for changed in ({"word": "round"}, {"kind": "arch"}, {"built_in": False}):
         with pytest.raises(DatabaseError) as refused, transaction.atomic():
             Term.objects.filter(pk=flat.pk).update(**changed)
         assert refusal_from_database(refused.value).code == "database.term_word"
     with pytest.raises(Forbidden):
         add_term(f.designer(), kind="arch", word="sm_120")
+
+
+def number_of(text: str, **changes):
+    """A proposed row with a number, as a person would send it."""
+    numbers = [{"text": text, "readable": True, "value": "6", "unit": "us", "role": "bound"} | changes]
+    return propose_row(f.curator(), content={**f.DEAD, "numbers": numbers}, reason="measured").content["numbers"]
+
+
+def test_another_spelling_of_a_unit_is_understood_and_never_kept():
+    f.evidence_row()
+    with pytest.raises(Refusal) as caught:
+        number_of("6 usec", unit="usec")
+    assert caught.value.field == "numbers[0].unit"
+    unit = term("unit", "us")
+    for spelling in ("µsec", "microsec", "US"):
+        add_term_alias(f.curator(), unit.pk, spelling)
+    add_term_alias(f.curator(), term("unit", "MB/s").pk, "MB/sec")
+    added = {"usec": "us", "microsec": "us", "US": "us", "MB/sec": "MB/s"}
+    assert unit_spellings() == added | SPELLINGS
+    assert scope_aliases() == {}
+    assert number_of("6 usec", unit="usec") == number_of("6 usec")
+    remove_term_alias(f.curator(), unit.pk, "usec")
+    assert "usec" not in unit_spellings()
+    assert [line.verb for line in activity_of(unit)][:2] == ["evidence.remove_term_alias", "evidence.add_term_alias"]
+    assert list(faults()) == []
+
+
+def test_a_log_and_a_map_are_read_with_the_spellings_of_an_installation():
+    header, words = ["what", "result_usec", "bound"], {"dead": {"as": "row", "verdict": "DEAD", "cause_class": ""}}
+    columns = {"what": "title", "result_usec": "number", "bound": "bound", "verdict": "verdict"}
+    cells = ["Tile 128", "6.24", "≤5 MB/sec", "dead"]
+    mapping = {"columns": columns, "words": words}
+    spellings = SPELLINGS | {"usec": "us", "MB/sec": "MB/s"}
+    read = read_line(Record(1, cells), [*header, "verdict"], mapping, {}, spellings)
+    numbers = [(number["unit"], number["value"]) for number in read.document["content"]["numbers"]]
+    assert numbers == [("us", "6.24"), ("MB/s", "5")]
+    add_term_alias(f.curator(), term("unit", "us").pk, "usec")
+    line = "| W1 | Tile | 6 usec vs v1 | m | 2026-07-03 |"
+    text = f"# M\n\n## Wins\n\n| # | Win | Number | Mechanism | Source |\n|---|---|---|---|---|\n{line}\n"
+    for _ in range(2):
+        plan = load_map(f.curator(), name="map.md", data=text.encode())
+    row = EvidenceRow.objects.get(code="W1")
+    (number,) = row.head.content["numbers"]
+    assert (number["text"], number["unit"], number["value"]) == ("6 usec", "us", "6")
+    assert plan.counts["unchanged"] == 1
+
+
+@pytest.mark.parametrize(
+    ("unit", "spelling", "code"),
+    [
+        ("us", "us", "evidence.term_taken"),
+        ("us", "µs", "evidence.term_taken"),
+        ("s", "MS", "evidence.term_taken"),
+        ("GB", "Kb", "evidence.term_taken"),
+        ("KB", "kB", "evidence.term_taken"),
+        ("x", "Percent", "evidence.term_taken"),
+        ("ms", "usec", "evidence.term_taken"),
+        ("ms", "USEC", "evidence.term_taken"),
+        ("us", "u", "evidence.term_word"),
+        ("us", "10us", "evidence.term_word"),
+        ("us", "to", "evidence.term_word"),
+        ("us", "CTAs", "evidence.term_word"),
+        ("us", "", "evidence.term_word"),
+    ],
+)
+def test_refused_spellings_of_a_unit(unit, spelling, code):
+    add_term_alias(f.curator(), term("unit", "us").pk, "usec")
+    with pytest.raises(Refusal) as caught:
+        add_term_alias(f.curator(), term("unit", unit).pk, spelling)
+    assert (caught.value.code, caught.value.field) == (code, "alias")
+    assert caught.value.fix
+    assert unit_spellings() == {"usec": "us"} | SPELLINGS
 
 
 WORDS = ["fp8", "fp8_e4m3", "fp8_x", "bf16", "half_float", "x"]

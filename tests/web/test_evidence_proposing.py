@@ -4,8 +4,9 @@ import pytest
 from django.test import Client
 
 from evidence.forms import initial_of
-from evidence.models import EvidenceRow, Proposal
+from evidence.models import EvidenceRow, Proposal, Term
 from evidence.services import accept_proposal, propose_change, propose_from_run
+from evidence.services.terms import add_term_alias
 from tests.evidence.sample import changed, load_sample
 from v2kb.core.actor import Actor
 from v2kb.core.models import User
@@ -191,6 +192,25 @@ def test_numbers_are_read_while_typing(loaded, designer):
 
 
 # --- deciding -----------------------------------------------------------------------------------------------------
+
+
+def test_an_added_spelling_of_a_unit_is_understood_and_shown_in_the_unit_itself(loaded, designer, make_actor):
+    preview = {"verdict": "UNTESTED", "numbers": "6.24 usec | data point"}
+    assert "6.24 µs" not in designer.post("/evidence/numbers/", preview).text
+    add_term_alias(make_actor("cleo", "curator"), Term.objects.get(kind="unit", word="us").pk, "usec")
+    assert "6.24 µs" in designer.post("/evidence/numbers/", preview).text
+    sent = designer.post("/evidence/rows/U1/propose/", form_data("U1", numbers=preview["numbers"]))
+    assert sent.status_code == 302
+    proposal = Proposal.objects.get()
+    (number,) = proposal.content["numbers"]
+    assert (number["text"], number["unit"], number["value"]) == ("6.24 usec", "us", "6.24")
+    shown = initial_of(proposal.content)["numbers"]
+    assert shown == "6.24 µs | data point | lower is better"
+    revise = {"numbers": shown, "reason": "in other words", "title": "Another title"}
+    form = designer.get(f"{sent.url}revise/").context["form"]
+    assert designer.post(f"{sent.url}revise/", {**form.initial, **revise}).status_code == 302
+    proposal = Proposal.objects.latest("pk")
+    assert (proposal.content["title"], proposal.content["numbers"]) == ("Another title", [number])
 
 
 @pytest.fixture

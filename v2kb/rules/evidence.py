@@ -7,9 +7,10 @@ the design, not for it: without cause class it blocks, without scope it covers e
 import datetime
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from v2kb.rules.numbers import read_number
+from v2kb.rules.numbers import SPELLINGS, read_number
 from v2kb.rules.problem import Problem
 from v2kb.rules.scope import read_scope
 
@@ -96,13 +97,20 @@ class RevisionCheck:
 # --- content ---
 
 
-def check_revision(raw: Any, *, imported: bool = False, causes: Mapping[str, str] = NO_CAUSES) -> RevisionCheck:
+def check_revision(
+    raw: Any,
+    *,
+    imported: bool = False,
+    causes: Mapping[str, str] = NO_CAUSES,
+    units: Mapping[str, str] = SPELLINGS,
+) -> RevisionCheck:
     """Normalise the content of a revision and judge it.
 
     For a new verdict a field that the verdict needs is a refusal. For an import of an existing map
-    (`imported=True`) it is only listed as missing: such rows are taken as they stand. `causes` as in `read_content`.
+    (`imported=True`) it is only listed as missing: such rows are taken as they stand. `causes` and `units` as in
+    `read_content`.
     """
-    content, problems = read_content(raw, causes)
+    content, problems = read_content(raw, causes, units)
     missing = missing_fields(content)
     if imported:
         return RevisionCheck(content, tuple(problems), tuple(missing))
@@ -110,10 +118,13 @@ def check_revision(raw: Any, *, imported: bool = False, causes: Mapping[str, str
     return RevisionCheck(content, (*problems, *(p for p in missing if p.field not in named)), tuple(missing))
 
 
-def read_content(raw: Any, causes: Mapping[str, str] = NO_CAUSES) -> tuple[dict[str, Any], list[Problem]]:
+def read_content(
+    raw: Any, causes: Mapping[str, str] = NO_CAUSES, units: Mapping[str, str] = SPELLINGS
+) -> tuple[dict[str, Any], list[Problem]]:
     """Return (content with every field of `FIELDS`, problems of type, length and vocabulary).
 
-    `causes` maps what curators added to the cause classes, new ones and other names, to the slug that is kept.
+    `causes` maps what curators added to the cause classes, new ones and other names, to the slug that is kept; `units`
+    maps spellings to the unit that is kept.
     """
     if not isinstance(raw, dict):
         return _empty(), [Problem("", "The content is not a set of named fields.", "Send one value per field.")]
@@ -140,7 +151,7 @@ def read_content(raw: Any, causes: Mapping[str, str] = NO_CAUSES) -> tuple[dict[
         content["structural"] = False
     content["measured_on"], found = _date(raw.get("measured_on"))
     problems += found
-    content["numbers"], found = _list("numbers", raw.get("numbers"), read_number)
+    content["numbers"], found = _list("numbers", raw.get("numbers"), partial(read_number, units=units))
     problems += found
     content["approaches"], found = _list("approaches", raw.get("approaches"), _approach)
     problems += found

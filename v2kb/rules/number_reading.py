@@ -1,18 +1,21 @@
 """Measured numbers in free text: `+67%`, `6.24µs = 2.50 TB/s`, `−7..−9%`, `≤6%`, `1.41-1.56× slower`, `±0.08
 TB/s`.
 
-A value needs a unit. What looks numeric but has no unit we know, or can be read in two ways, is kept as text
-and marked unreadable. Names that hold digits (`D3`, `7-warp`, `BN=16`, `M=1`, `4→12`, `f624d75a`, dates, `136
-CTA`) are no values.
+A value needs a unit, in a spelling of `numbers.SPELLINGS` or one that is passed. What looks numeric but has no unit
+we know, or can be read in two ways, is kept as text and marked unreadable. Names that hold digits (`D3`, `7-warp`,
+`BN=16`, `M=1`, `4→12`, `f624d75a`, dates, `136 CTA`) are no values.
 
 The form of what is read: `v2kb.rules.numbers`.
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
-from v2kb.rules.numbers import SPELLINGS, new_number, plain_decimal, read_decimal
+from v2kb.rules.numbers import SPELLINGS, UNITS, new_number, plain_decimal, read_decimal
 
 MAX_CELL = 20_000
 
@@ -30,8 +33,6 @@ _PLAIN = str.maketrans(
     | dict.fromkeys("⁄∕／÷", "/")
     | dict(zip("µμ×✕＜＞％’\ufe0f", "uuxx<>%' ", strict=True))
 )
-_UNIT = r"(?:TB/s|GB/s|MB/s|TFLOPS|TFLOP/s|[KMG]iB|[kKMG]B|us|ms|ns|s|B|%|x(?!\s{0,2}[0-9]))(?![A-Za-z0-9_])"
-_HEADED = re.compile(rf"(?:(?:^|[\s_(\[,])((?:{_UNIT})(?<![\s_(\[,][sBx])|%)|[_(\[]([sBx]))[)\]]?\s*$")
 _APART = "'\u00a0\u2007\u2009\u202f"  # what parts thousands and nothing else
 _FIGURE = rf"(?:[0-9]+(?:[.,{_APART}][0-9]+)*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _GROUPED = re.compile(
@@ -42,12 +43,6 @@ _TWO_WAYS = re.compile(r"[^0-9]*?(-?[0-9]{1,40})([, ])([0-9]{1,40})[^0-9]*")
 _FORMULA = (
     rf"(?:(?:\s{{0,2}}(?:(?:\^|\*\*)\s?-?|[x*·⋅∙]\s{{0,2}})|\+|\s\+\s){_FIGURE}"
     r"|(?<![0-9]{4})(?<!\.[0-9])(?<!\.[0-9]{2})(?<!\.[0-9]{3})[ ][0-9]{3}(?![0-9])(?:[.,][0-9]+)?)"
-)
-_CANDIDATE = re.compile(
-    rf"(?P<q>\+/-|\+-|<=|>=|(?<![-=])>|[≤≥<~≈±])?\s{{0,2}}(?P<sign_a>[+-])?"
-    rf"(?P<a>{_FIGURE})(?P<formula>{_FORMULA}{{1,6}})?(?:\s{{0,2}}(?P<unit_a>{_UNIT}))?"
-    rf"(?:\s{{0,2}}(?P<sep>\.\.\.?|…|\+/-|\+-|±|/|-|(?<=\s)(?:to|up to|and|or)(?=\s))\s{{0,2}}"
-    rf"(?P<sign_b>[+-])?(?P<b>{_FIGURE})\s{{0,2}}(?P<unit_b>{_UNIT}))?"
 )
 # Words before a figure that qualify it; `unclear` are those that can mean several things.
 _WORDS = re.compile(
@@ -74,7 +69,6 @@ _COMPARED = re.compile(
     r"\s{1,2}(?:vs\.?|versus|against|than|(?:slower|faster|higher|lower) than)\s+((?:(?! - )[^,;:()\n→<>|=]){1,80})"
 )
 _COUNTED = re.compile(r"\b(?:killed|tried|repeated|failed|reverted|re-?proposed|dead|confirmed|seen)\s*$", re.I)
-_MEASURED_BEFORE = re.compile(rf"[0-9]\s{{0,2}}{_UNIT}\s*$")
 _COMPARISONS = ("<", ">", "<=", ">=", "≤", "≥")
 _DASHED_WORD = re.compile(r"-[A-Za-z]", re.ASCII)
 _GLUED = re.compile(r"[A-Za-z_][A-Za-z0-9_/]{0,20}", re.ASCII)
@@ -93,17 +87,61 @@ _Q = {
 }
 
 
-def parse_numbers(cell: str, *, role: str = "verdict", verified: bool = False) -> list[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class _Units:
+    """The spellings of units (spelling -> unit) and the patterns that look for them; `reach`: how far back one is
+    looked for, in characters."""
+
+    meaning: dict[str, str]
+    candidate: re.Pattern[str]
+    headed: re.Pattern[str]
+    measured_before: re.Pattern[str]
+    reach: int
+
+    def of(self, spelling: str | None) -> str | None:
+        return None if spelling is None else self.meaning[spelling]
+
+    def stands_before(self, plain: str, end: int) -> bool:
+        """Whether a measured number ends at `end`."""
+        return self.measured_before.search(plain, max(0, end - self.reach), end) is not None
+
+
+@lru_cache(maxsize=16)
+def _units(spellings: tuple[tuple[str, str], ...]) -> _Units:
+    meaning = dict(spellings) | {unit: unit for unit in UNITS}
+    longest_first = sorted(meaning, key=len, reverse=True)
+    times = r"(?!\s{0,2}[0-9])"  # `2 x 4` is no `2×`
+    each = "|".join(re.escape(one) + (times if meaning[one] == "x" else "") for one in longest_first)
+    unit = rf"(?:{each})(?![A-Za-z0-9_])"
+    return _Units(
+        meaning,
+        candidate=re.compile(
+            rf"(?P<q>\+/-|\+-|<=|>=|(?<![-=])>|[≤≥<~≈±])?\s{{0,2}}(?P<sign_a>[+-])?"
+            rf"(?P<a>{_FIGURE})(?P<formula>{_FORMULA}{{1,6}})?(?:\s{{0,2}}(?P<unit_a>{unit}))?"
+            rf"(?:\s{{0,2}}(?P<sep>\.\.\.?|…|\+/-|\+-|±|/|-|(?<=\s)(?:to|up to|and|or)(?=\s))\s{{0,2}}"
+            rf"(?P<sign_b>[+-])?(?P<b>{_FIGURE})\s{{0,2}}(?P<unit_b>{unit}))?"
+        ),
+        headed=re.compile(rf"(?:(?:^|[\s_(\[,])((?:{unit})(?<![\s_(\[,][sBx])|%)|[_(\[]([sBx]))[)\]]?\s*$"),
+        measured_before=re.compile(rf"[0-9]\s{{0,2}}{unit}\s*$"),
+        reach=len(longest_first[0]) + 5,
+    )
+
+
+def parse_numbers(
+    cell: str, *, role: str = "verdict", verified: bool = False, units: Mapping[str, str] = SPELLINGS
+) -> list[dict[str, Any]]:
     """Return the numbers of a cell, in order, as documents (`FIELDS`; values are decimal strings).
 
-    Each `text` is a part of `cell`. Never raises; cells over 20,000 characters are read up to there.
+    Each `text` is a part of `cell`. `units`: spelling -> the unit that it stands for, beside the units themselves.
+    Never raises; cells over 20,000 characters are read up to there.
     """
+    known = _units(tuple(units.items()))
     original = str(cell)[:MAX_CELL]
     plain = original.translate(_PLAIN)
     numbers: list[dict[str, Any]] = []
     position = 0
-    while found := _CANDIDATE.search(plain, position):
-        parts, position = _read(found)
+    while found := known.candidate.search(plain, position):
+        parts, position = _read(found, known)
         for start, end, fields in parts:
             number = new_number(original[start:end], role, verified) | fields
             if fields and (compared := _COMPARED.match(plain, position)):
@@ -112,16 +150,17 @@ def parse_numbers(cell: str, *, role: str = "verdict", verified: bool = False) -
     return numbers
 
 
-def _read(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, Any]]], int]:
+def _read(found: re.Match[str], units: _Units) -> tuple[list[tuple[int, int, dict[str, Any]]], int]:
     """Return the (start, end, fields) of what one candidate holds, and where to go on reading."""
-    if found["unit_a"] is None and found["unit_b"] is None:
-        return _without_unit(found)
+    unit_a, unit_b = units.of(found["unit_a"]), units.of(found["unit_b"])
+    if unit_a is None and unit_b is None:
+        return _without_unit(found, units)
     plain, end, sep = found.string, found.end(), found["sep"]
-    start, qualifier = _qualified(found)
+    start, qualifier = _qualified(found, units)
     listed = sep in ("and", "or") and qualifier != "between"
-    if sep and found["unit_a"] and (listed or (found["unit_a"] != found["unit_b"] and qualifier != "between")):
+    if sep and unit_a and (listed or (unit_a != unit_b and qualifier != "between")):
         end, sep = found.end("unit_a"), None  # the second figure is a number of its own
-    unit = found["unit_b"] if sep else found["unit_a"]
+    unit = str(unit_b if sep else unit_a)
     context = _context(plain, start, found)
     if context == "name":
         return [], max(found.end("a"), start + 1)
@@ -132,10 +171,9 @@ def _read(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, Any]]], 
         _DASHED_WORD.match(plain, end) or ("." not in found["a"] and _COUNTED.search(plain[max(0, start - 20) : start]))
     )
     unclear = context == "unclear" or counted or found["formula"] or qualifier is None
-    values = None if unclear else _values(found, sep, str(qualifier))
+    values = None if unclear else _values(found, sep, str(qualifier), (unit_a, unit_b))
     if values is None:
         return [(start, end, {})], end
-    unit = SPELLINGS.get(unit, unit)
     shared = {"readable": True, "unit": unit, "direction": _direction(unit, plain[end : end + 12])}
     if len(values) == 2:
         first = (start, found.end("a"), shared | values[0])
@@ -144,9 +182,9 @@ def _read(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, Any]]], 
     return [(start, end, shared | values[0])], end
 
 
-def _qualified(found: re.Match[str]) -> tuple[int, str | None]:
+def _qualified(found: re.Match[str], units: _Units) -> tuple[int, str | None]:
     """Return where the number begins, and its qualifier: `between` before two figures, None when it can't be told."""
-    plain, start = found.string, _start(found)
+    plain, start = found.string, _start(found, units)
     if found["q"] and start != found.start("q"):
         return start, ""
     own = _Q[found["q"]] if found["q"] else ""
@@ -154,7 +192,7 @@ def _qualified(found: re.Match[str]) -> tuple[int, str | None]:
     if words is None:
         return start, own
     begin = words.start()
-    if _COMPARING_WORD.search(words[0]) and _MEASURED_BEFORE.search(plain, max(0, begin - 12), begin):
+    if _COMPARING_WORD.search(words[0]) and units.stands_before(plain, begin):
         return start, own
     if outer := _WORDS.search(plain, max(0, begin - 40), begin):
         return outer.start(), None  # `up to about 5%`
@@ -166,13 +204,13 @@ def _qualified(found: re.Match[str]) -> tuple[int, str | None]:
     return begin, None if own else meant
 
 
-def _start(found: re.Match[str]) -> int:
+def _start(found: re.Match[str], units: _Units) -> int:
     """Return where the number begins: at its qualifier, unless that compares it with a number just before it."""
     first = found.start("sign_a") if found["sign_a"] else found.start("a")
     if found["q"] is None:
         return first
-    before = found.string[max(0, found.start("q") - 12) : found.start("q")]
-    return first if found["q"] in _COMPARISONS and _MEASURED_BEFORE.search(before) else found.start("q")
+    compares = found["q"] in _COMPARISONS and units.stands_before(found.string, found.start("q"))
+    return first if compares else found.start("q")
 
 
 def _context(plain: str, start: int, found: re.Match[str]) -> str:
@@ -191,9 +229,9 @@ def _context(plain: str, start: int, found: re.Match[str]) -> str:
     return ""
 
 
-def _without_unit(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, Any]]], int]:
+def _without_unit(found: re.Match[str], units: _Units) -> tuple[list[tuple[int, int, dict[str, Any]]], int]:
     """Report a figure that is signed, qualified or broken but has no unit we know; pass over the rest."""
-    plain, start, end = found.string, _start(found), found.end("a")
+    plain, start, end = found.string, _start(found, units), found.end("a")
     compared = found["q"] in _COMPARISONS
     if compared and plain[max(0, found.start("q") - 2) : found.start("q")].strip()[-1:].isalnum():
         start = found.start("sign_a") if found["sign_a"] else found.start("a")  # `M >= 16` states a condition
@@ -208,9 +246,11 @@ def _without_unit(found: re.Match[str]) -> tuple[list[tuple[int, int, dict[str, 
     return [(start, end, {})], end
 
 
-def _values(found: re.Match[str], sep: str | None, qualifier: str) -> list[dict[str, Any]] | None:
+def _values(
+    found: re.Match[str], sep: str | None, qualifier: str, units: tuple[str | None, str | None]
+) -> list[dict[str, Any]] | None:
     """Return the value fields of the candidate (two for a `/` pair), or None when they can't be told."""
-    whole = "B" in (found["unit_a"], found["unit_b"])
+    whole = "B" in units
     a = _decimal(found["sign_a"], found["a"], whole)
     if a is None or (qualifier == "between" and sep is None):
         return None
@@ -220,7 +260,7 @@ def _values(found: re.Match[str], sep: str | None, qualifier: str) -> list[dict[
     if b is None:
         return None
     if qualifier == "between":
-        if found["unit_a"] not in (None, found["unit_b"]) or sep in ("/", "or", "±", "+-", "+/-"):
+        if units[0] not in (None, units[1]) or sep in ("/", "or", "±", "+-", "+/-"):
             return None
         qualifier = ""
     elif sep in ("/", "and", "or"):
@@ -259,11 +299,11 @@ def two_ways(text: str) -> str:
     return f" ({first} or {f'{whole}{rest}' if len(rest) == 3 else f'{whole} and {rest}'})"
 
 
-def unit_of_heading(name: str) -> str:
+def unit_of_heading(name: str, units: Mapping[str, str] = SPELLINGS) -> str:
     """Return the unit that a column's name ends with: `us` of `result_us`, `Time (µs)`; else an empty text. One letter
-    counts after a bracket or underscore only: `time_s`, not `variant B`.
+    counts after a bracket or underscore only: `time_s`, not `variant B`. `units` as for `parse_numbers`.
     """
-    found = _HEADED.search(name.translate(_PLAIN))
+    found = _units(tuple(units.items())).headed.search(name.translate(_PLAIN))
     return found[1] or found[2] if found else ""
 
 

@@ -4,6 +4,7 @@
 """
 
 import re
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -150,11 +151,15 @@ def contains(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
     return low_fits and high_fits
 
 
-def read_number(raw: Any) -> tuple[dict[str, Any], list[Problem]]:
-    """Return (number document with all `FIELDS`, problems); field names are relative to the number."""
+def read_number(raw: Any, units: Mapping[str, str] = SPELLINGS) -> tuple[dict[str, Any], list[Problem]]:
+    """Return (number document with all `FIELDS`, problems); field names are relative to the number. A unit that is one
+    of the spellings in `units` becomes the unit that it stands for.
+    """
     if not isinstance(raw, dict):
         return new_number(str(raw)[:200], "verdict"), [Problem("", "A number must be a set of named fields.")]
     number = new_number("", "verdict") | {name: raw[name] for name in FIELDS if name in raw}
+    if isinstance(number["unit"], str):
+        number["unit"] = units.get(number["unit"], number["unit"])
     problems = [
         Problem(str(n), f"A number has no field {str(n)[:40]!r}.", "Remove it.") for n in raw if n not in FIELDS
     ]

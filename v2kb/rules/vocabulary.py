@@ -1,6 +1,7 @@
 """The words that the rules know of their own, besides levers: what an installation's vocabulary starts from.
 
-Curators add words and aliases to those of `OPEN`; what a built-in word means is code, because rules depend on it.
+Curators add words to the kinds of `OPEN`, and aliases to words of every kind; what a built-in word means is code,
+because rules depend on it.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,8 @@ ARCH, DTYPE, UNIT, CAUSE = "arch", "dtype", "unit", "cause"
 KINDS = (ARCH, DTYPE, UNIT, CAUSE)
 OPEN = (ARCH, DTYPE, CAUSE)
 CLOSED_WHY = {
-    UNIT: "Units are part of the program: how a number is read from a text, converted and compared depends on them."
+    UNIT: "A unit itself can't be added, because how its numbers are converted and compared is part of the program; "
+    "other spellings can be added to those that are there."
 }
 MAX_WORD = 60
 _BLOCKS = {FULL: "blocks in full", WEAK: "blocks weakly"}

@@ -16,6 +16,7 @@ from v2kb.cli.terminal import Terminal
 from v2kb.cli.writes import deliver, show
 from v2kb.rules.evidence import FIELDS, check_revision
 from v2kb.rules.names import exact_codes
+from v2kb.rules.numbers import SPELLINGS
 
 EXAMPLE = 'v2kb propose D3 --set not_checked="M above 64" --reason "outputs/w13_0703 covers M=1 to 64"'
 TEXTS = (
@@ -101,6 +102,7 @@ def _content(index: Index, base: dict[str, Any], changes: dict[str, Any]) -> dic
     content = base | changes
     if "lever" in changes:
         content["lever"] = index.lever_named(str(changes["lever"])) or changes["lever"]
-    check = check_revision(content, imported=True, causes=vocabulary["causes"])
+    units = vocabulary.get("units", SPELLINGS)
+    check = check_revision(content, imported=True, causes=vocabulary["causes"], units=units)
     refuse(list(check.refusals))
     return check.content
