@@ -101,6 +101,7 @@ def measure(folder: Path, rows: Rows, times: int) -> None:
     asked = {
         "python -c ''": [sys.executable, "-c", ""],
         "its standard library": [sys.executable, "-c", STANDARD_LIBRARY],
+        "v2kb --help": [*command, "--help"],
         "v2kb rule R12": [*command, "rule", "R12"],
         "v2kb show D3": [*command, "show", "D3"],
         "v2kb prior IDENTIFIER": [*command, "prior", rare, "--no-receipt"],
@@ -120,7 +121,7 @@ def measure(folder: Path, rows: Rows, times: int) -> None:
         for what, terms in (("rg IDENTIFIER", [rare]), ("rg WORDS", ["ring", "stages"])):
             wall = statistics.median(rivals.ms(terms, first_page=False) for _ in range(times))
             print(f"{what:24} {wall:5.0f} ms")
-    print(f"after a sync, once: {first:.1f} s to make the index")
+    print(f"making the index of the snapshot, which a sync does: {first:.1f} s")
 
 
 if __name__ == "__main__":

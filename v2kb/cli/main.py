@@ -1,6 +1,7 @@
 """`v2kb COMMAND ...`: finds the command, reads its arguments, turns refusals into a line and an exit code."""
 
 import argparse
+import gc
 import importlib
 import os
 import sys
@@ -55,6 +56,8 @@ class _Parser(argparse.ArgumentParser):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns its exit code (`v2kb.cli.exits`)."""
+    if arguments is None:
+        gc.disable()  # a command ends before there is garbage worth the milliseconds; one that waits turns it on
     given = list(sys.argv[1:] if arguments is None else arguments)
     if not all(map(_is_text, given)):
         standard().say("v2kb: an argument is no text in UTF-8.")

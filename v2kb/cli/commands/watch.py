@@ -1,6 +1,7 @@
 """Follows a run until it ends."""
 
 import argparse
+import gc
 import time
 from typing import Any
 
@@ -31,6 +32,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
 
 def follow(server: Server, run_id: str, terminal: Terminal, *, log: bool = False) -> int:
     """Ask about a run until it ends, say what changes, and show how it ended. Returns the exit code."""
+    gc.enable()
     status = Status(terminal)
     try:
         return _follow(server, run_id, terminal, status, log=log)
