@@ -335,6 +335,18 @@ def test_parts_of_a_spec_are_bound_to_the_op_that_is_given(site):
     assert (row["op"], row["contract"], row["name"]) == ("rmsnorm-cpu", op.head.content_hash, "The norm")
 
 
+def test_a_receipt_that_cannot_be_read_is_left_out_and_refused_where_it_was_asked_for(site):
+    spec_file(site)
+    site("sync")
+    site("prior", "--lever", "fused row norm")
+    broken = site.folder / ".v2kb" / "receipts" / "0.json"
+    broken.write_text('{"content"')
+    asked = site("submit", "spec.md", "--op", "rmsnorm-cpu", "--receipt", str(broken))
+    assert (asked.code, "is no search receipt" in asked.err, Spec.objects.exists()) == (3, True, False)
+    said = site("submit", "spec.md", "--op", "rmsnorm-cpu")
+    assert (said.code, "0.json is left out" in said.err, SearchReceipt.objects.count()) == (0, True, 1)
+
+
 def test_a_spec_that_somebody_else_revised_is_a_conflict(site):
     spec_file(site)
     assert site("submit", "spec.md", "--op", "rmsnorm-cpu").code == 0

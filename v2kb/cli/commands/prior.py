@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from v2kb.cli.atomic import write_whole
 from v2kb.cli.board import Board, BoardRow, Design, NoLever, board_of
 from v2kb.cli.checkout import RECEIPTS, Checkout, age, find_checkout, said_age
 from v2kb.cli.exits import BLOCKED, CLEAR, TOO_OLD, WARNINGS, CliError
@@ -212,7 +213,7 @@ def _keep(terminal: Terminal, checkout: Checkout, index: Index, design: Design, 
     }
     try:
         path.parent.mkdir(exist_ok=True)
-        path.write_text(json.dumps(receipt, ensure_ascii=False, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+        write_whole(path, json.dumps(receipt, ensure_ascii=False, indent=1, sort_keys=True) + "\n")
     except OSError as error:
         terminal.say(f"note: The receipt can't be written: {error}. Make .v2kb writable, or give --no-receipt.")
         return ""

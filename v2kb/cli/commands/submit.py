@@ -93,7 +93,13 @@ def _searches(given: list[str], checkout: Checkout, document: dict[str, Any]) ->
     """(searches with what the spec decides of their rows, why others are left out)."""
     searches, left = [], []
     for path in map(Path, given) if given else sorted((checkout.folder / RECEIPTS).glob("*.json")):
-        content = _receipt(path)
+        try:
+            content = _receipt(path)
+        except CliError as error:
+            if given:
+                raise
+            left.append(f"{path.name} is left out: {error.message}")
+            continue
         said = _said(document)
         if not given and not _concerns(content, said, document):
             continue
