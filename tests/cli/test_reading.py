@@ -218,7 +218,19 @@ def test_start_up_loads_neither_django_nor_numpy_nor_pydantic(repository):
         assert done.stderr == "[]\n", arguments
 
 
-@pytest.mark.parametrize("arguments", [["shw", "D3"], ["show"], ["show", "D3", "--colour"], []])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["shw", "D3"],
+        ["show"],
+        ["show", "D3", "--colour"],
+        [],
+        ["run", "mine", "--version", "-1"],
+        ["run", "mine", "--rounds", "0"],
+        ["judge", "a", "b", "--predict", "5%", "--kill", "3%", "--tick", "1e3"],
+        ["judge", "a", "b", "--predict", "5%", "--kill", "3%", "--min-launches", "9" * 5000],
+    ],
+)
 def test_arguments_that_cannot_be_read_end_with_3_and_not_as_if_a_rule_blocked(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)

@@ -62,6 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not all(map(_is_text, given)):
         standard().say("v2kb: an argument is no text in UTF-8.")
         return UNREADABLE
+    if not given:
+        parser_of(()).print_help(sys.stderr)
+        sys.exit(UNREADABLE)
     wanted = next((word for word in given if not word.startswith("-")), "")
     read = parser_of({wanted}).parse_args(given)
     return _ended(read, standard(json=read.json, pages=read.command in PAGED))

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from v2kb.cli.exits import BLOCKED, CLEAR, WARNINGS, CliError
+from v2kb.cli.options import count
 from v2kb.cli.samples import read_samples
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.numbers import plain_decimal, read_decimal
@@ -37,9 +38,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--kill", required=True, metavar="3%", help="gain that must be exceeded")
     parser.add_argument("--delta", default="1%", metavar="1%", help="change that counts as nothing (1%%)")
     parser.add_argument("--rounds", metavar="N", help="rounds that were registered (as many as there are)")
-    parser.add_argument("--min-launches", type=int, default=JudgePolicy.min_launches, metavar="N",
+    parser.add_argument("--min-launches", type=count, default=JudgePolicy.min_launches, metavar="N",
                         help="launches that each run must have (%(default)s)")  # fmt: skip
-    parser.add_argument("--tick", type=int, metavar="NS", help="the timer's tick in ns")
+    parser.add_argument("--tick", type=count, metavar="NS", help="the timer's tick in ns")
 
 
 def run(read: argparse.Namespace, terminal: Terminal) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 from v2kb.cli.checkout import Checkout, find_checkout
 from v2kb.cli.commands.watch import follow
 from v2kb.cli.exits import CliError
+from v2kb.cli.options import count
 from v2kb.cli.server import Unreachable, at, server_of
 from v2kb.cli.terminal import Terminal
 from v2kb.cli.writes import DONE, deliver, show
@@ -19,7 +20,7 @@ MAX_FILES, MAX_BYTES = 64, 2 * 2**20
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("kernel", help="name of the kernel")
     parser.add_argument("--kind", choices=KINDS, default=KINDS[0])
-    parser.add_argument("--version", type=int, metavar="N", help="an earlier version; else the newest")
+    parser.add_argument("--version", type=count, metavar="N", help="an earlier version; else the newest")
     parser.add_argument("--files", default="", metavar="PATH", help="a file or folder that becomes a new version")
     parser.add_argument("--entry", default="", metavar="FILE:FUNCTION", help="of the new version; else kernel.py:run")
     parser.add_argument("--note", default="", help="on the new version")
@@ -28,8 +29,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--title", default="", help="of a new kernel; else its name")
     parser.add_argument("--anchor", default="", metavar="NAME", help="what a perf run compares with")
     parser.add_argument("--workload", action="append", default=[], metavar="NAME", help="one of the op's; else all")
-    parser.add_argument("--rounds", type=int, metavar="N")
-    parser.add_argument("--launches", type=int, metavar="N")
+    parser.add_argument("--rounds", type=count, metavar="N")
+    parser.add_argument("--launches", type=count, metavar="N")
     parser.add_argument("--queue", default="", metavar="NAME", help="else the queue of the op's target")
     parser.add_argument("--diagnostic", action="store_true", help="bound to no prediction; can't back a verdict")
     parser.add_argument("--no-wait", action="store_true", help="do not follow the run")
