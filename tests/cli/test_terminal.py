@@ -77,6 +77,12 @@ def test_how_many_lines_a_text_takes(text, lines):
     assert height(text, 80) == lines
 
 
+def test_a_search_takes_forty_lines_of_a_terminal_too(repository):
+    said = in_a_terminal("prior", "kernel", "--scope", "arch=sm_100", "--no-receipt", COLUMNS="60", NO_COLOR="")
+    assert "\033[31;1mBLOCKS" in said
+    assert height(said.replace("\r", ""), 60) <= 41  # the first line may take two
+
+
 # --- what is odd ---
 
 

@@ -24,6 +24,7 @@ MAX_LINES = 40
 _WHAT_THE_GATE_ASKS = """\
 A design that adopts a lever which a row above blocks must cite that row, say what is new in its mechanism,
 and predict a number with a kill threshold; otherwise the gate refuses it."""
+_BLOCKS = "BLOCKS"
 _COLOURS = {"DEAD": "red", "WIN": "green", "UNTESTED": "yellow"}
 
 
@@ -141,10 +142,11 @@ def _card(terminal: Terminal, row: BoardRow) -> None:
     number = next((format_number(n) for n in content["numbers"] if n["readable"] and n["role"] != "related"), "")
     head = terminal.cut(" · ".join(filter(None, [content["title"], number])), len(row.row["code"]) + 4)
     terminal.line(f"  {terminal.style(row.row['code'], 'bold', _COLOURS[row.verdict])}  {head}")
-    blocks = f"{terminal.style('BLOCKS', 'red', 'bold')}: {seen.why}" if seen.blocks else seen.why
-    said = [blocks, seen.aside if seen.aside and not seen.blocks else "", row.why and f"found by {row.why}"]
-    plain = "; ".join(filter(None, said)) or f"scope {describe(content['scope'])}"
-    terminal.line(f"      {plain if terminal.colours else terminal.cut(plain, 6)}")
+    first = [f"{_BLOCKS}: {seen.why}"] if seen.blocks else [seen.why, seen.aside]
+    said = "; ".join(filter(None, [*first, row.why and f"found by {row.why}"]))
+    plain = terminal.cut(said or f"scope {describe(content['scope'])}", 6)
+    marked = terminal.style(_BLOCKS, "red", "bold") + plain.removeprefix(_BLOCKS) if seen.blocks else plain
+    terminal.line(f"      {marked}")
 
 
 def _prompt(terminal: Terminal, index: Index, design: Design, board: Board) -> None:
