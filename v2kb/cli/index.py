@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 VERSION = 3
 """Part of the file's name: raise it whenever what is stored, or how words are read, changes."""
 ROW, SECTION = "row", "section"
+SLOW_CHARS = 2_000_000
+"""Making the index of more than this takes a second: somebody who waits is told."""
 
 
 def snapshot_index(snapshot: Path) -> Index:
@@ -57,6 +60,8 @@ def snapshot_index(snapshot: Path) -> Index:
 def _make(lines: str, path: Path) -> None:
     from v2kb.cli.making import make_index  # once for each snapshot
 
+    if len(lines) > SLOW_CHARS and sys.stderr is not None and sys.stderr.isatty():
+        sys.stderr.write("Making the index of the snapshot, once …\n")
     try:
         make_index(lines, path)
     except (OSError, sqlite3.Error) as error:
