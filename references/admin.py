@@ -1,8 +1,11 @@
 """Admin: everything of references is read-only here; documents change through imports."""
 
 from django.contrib import admin
+from django.urls import reverse
 
 from references.models import Document, DocumentRevision, Family, Guideline, Section, UpstreamKernel, UpstreamSnapshot
+from references.policies import may_import
+from v2kb.core.actor import Actor
 from v2kb.core.guarded_admin import ReadOnlyAdmin
 
 IMPORTED = "It comes from imported documents and changes with the next import."
@@ -49,6 +52,12 @@ class FamilyAdmin(ReadOnlyAdmin):
         "Families are read from the catalogue of an upstream snapshot and replaced with its next import; their letters "
         "are those of the decision tree, which is code. Change the catalogue and import it again."
     )
+
+    def list_links(self, actor: Actor) -> list[tuple[str, str]]:
+        return [("Import the catalogue again", reverse("references:document_import"))] if may_import(actor) else []
+
+    def object_links(self, actor: Actor, obj: Family) -> list[tuple[str, str]]:
+        return self.list_links(actor)
 
 
 @admin.register(UpstreamKernel)

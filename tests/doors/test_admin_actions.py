@@ -6,6 +6,7 @@ from django.urls import reverse
 from evidence.models import EvidenceRow, Flag, Lever, Proposal, Term
 from evidence.services import archive_lever, create_lever, flag_row, propose_change
 from evidence.services.terms import add_term
+from references.models import Family, UpstreamSnapshot
 from tests import factories as f
 from v2kb.core.models import Activity, User
 
@@ -168,6 +169,17 @@ def test_built_in_terms_and_units_say_why_they_stay(staff):
     assert client.post(page(unit), {"note": "a foot"}).status_code == 403
     assert client.post(page(Term, "add"), {"kind": "unit", "word": "furlong"}).status_code == 200
     assert not Term.objects.filter(built_in=False).exists()
+
+
+@pytest.mark.parametrize(("role", "sees"), [("curator", True), ("designer", False)])
+def test_a_family_leads_to_the_import_of_its_catalogue(staff, document, role, sees):
+    client = staff(role)
+    snapshot = UpstreamSnapshot.objects.create(repository="r", commit="1234567", document_revision=document.head)
+    family = Family.objects.create(snapshot=snapshot, letter="A", title="Pipeline")
+    link = f'<a href="{reverse("references:document_import")}">Import the catalogue again</a>'
+    for address in (reverse("admin:references_family_changelist"), page(family)):
+        assert (link in client.get(address).text) is sees
+    assert client.get(reverse("references:document_import")).status_code == (200 if sees else 403)
 
 
 def test_a_unit_is_given_and_loses_another_spelling_by_buttons(staff):

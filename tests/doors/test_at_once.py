@@ -18,6 +18,8 @@ from tests import factories as f
 from v2kb.core.activity import broken_links
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Refusal
+from v2kb.core.models import User
+from v2kb.core.services import change_roles
 from v2kb.wire.messages import ResultRequest
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -130,3 +132,15 @@ def test_a_gate_evaluated_beside_an_approval_does_not_spoil_it():
     )
     assert codes(answers) == ["", "", "", ""]
     assert Approval.objects.get().gate_result.passed
+
+
+def test_two_administrators_who_take_each_others_role_leave_one():
+    people = [f.actor(name, "administrator") for name in ("ada", "alan")]
+    User.objects.update(is_staff=True)
+    answers = at_once(
+        lambda: change_roles(people[0], "alan", [], "mine alone"),
+        lambda: change_roles(people[1], "ada", [], "mine alone"),
+    )
+    assert codes(answers)[0] == ""
+    assert set(codes(answers)[1:]) <= {"core.last_administrator", "core.role"}
+    assert User.objects.filter(groups__name="administrator").count() == 1

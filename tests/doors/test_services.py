@@ -33,6 +33,7 @@ ROLE, USER, WORKER = "a role", "any signed-in user", "a worker with a run key"
 PAGES = "test_pages.py::test_who_writes_and_how"
 APPROVALS = "test_approvals.py::test_services_and_pages_do_not_approve_a_failing_spec"
 ADMIN = "test_admin.py::test_a_superuser_without_the_role_manages_nobody"
+ROLES = "test_people.py::test_who_may_not_change_roles_in_the_admin"
 DISPATCH = "../services/test_kernels_dispatch.py"
 
 
@@ -68,6 +69,7 @@ REASON = const("because")
 DOORS: dict[str, Door] = {
     "api.issue_token": Door(USER, kw(days=const(3))),
     "api.revoke_token": Door(USER, kw(key=const("abc"))),
+    "core.change_roles": Door(ROLE, args(const("other"), const(["viewer"]), REASON), (ROLES,)),
     "core.create_user": Door(ROLE, kw(username=const("x"), password=const("y" * 12), roles=const([]))),
     "core.note_password_issued": Door(ROLE, kw(user=lambda w: w.other), (ADMIN,)),
     "core.note_user_edit": Door(ROLE, kw(user=lambda w: w.other, before=const(None)), (ADMIN,)),

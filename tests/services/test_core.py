@@ -1,8 +1,10 @@
 """Core: services leave activity, the log is a chain, guards refuse, errors are coded."""
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.db import DatabaseError, connection, transaction
 
+from tests import factories as f
 from v2kb.core.activity import broken_links, record
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Conflict, Forbidden, Refusal
@@ -10,7 +12,7 @@ from v2kb.core.guards.errors import refusal_from_database
 from v2kb.core.guards.install import install_guards, missing_triggers
 from v2kb.core.models import Activity, User
 from v2kb.core.service import SERVICES, SilentService, service
-from v2kb.core.services import create_user, password_changed
+from v2kb.core.services import change_roles, create_user, password_changed, user_facts
 
 pytestmark = pytest.mark.django_db
 
@@ -146,3 +148,74 @@ def test_an_inactive_user_has_no_roles(make_user):
     user = make_user("ann", "administrator", is_active=False)
     with pytest.raises(Forbidden):
         password_changed(Actor.of_user(user))
+
+
+def roles_of(name: str) -> list[str]:
+    return user_facts(User.objects.get(username=name))["roles"]
+
+
+@pytest.mark.parametrize(
+    ("by", "user", "roles"),
+    [
+        ("curator", "bob", ["viewer", "curator"]),
+        ("curator", "bob", ["viewer", "reviewer_correctness"]),
+        ("curator", "bob", ["operator"]),
+        ("curator", "remy", ["designer"]),
+        ("curator", "ada", ["administrator", "viewer", "designer"]),
+        ("curator", "cora", ["curator", "designer"]),
+        ("designer", "bob", ["viewer", "designer"]),
+        ("operator", "bob", ["viewer", "designer"]),
+    ],
+)
+def test_nobody_but_an_administrator_gives_or_takes_what_decides(make_user, by, user, roles):
+    actors = {"curator": f.curator(), "designer": f.designer(), "operator": f.actor("olga", "operator")}
+    make_user("bob", "viewer")
+    make_user("remy", "reviewer_correctness")
+    make_user("ada", "administrator", "viewer")
+    before = roles_of(user)
+    with pytest.raises(Forbidden) as caught:
+        change_roles(actors[by], user, roles, "because")
+    assert caught.value.code == ("core.role_to_give" if by == "curator" else "core.role")
+    assert caught.value.fix
+    assert roles_of(user) == before
+    assert not Activity.objects.exists()
+
+
+def test_a_curator_gives_and_takes_working_roles(make_user):
+    make_user("bob", "viewer", "operator")
+    change_roles(f.curator(), "bob", ["designer", "operator"], " joins ")
+    assert roles_of("bob") == ["designer", "operator"]
+    line = Activity.objects.get()
+    assert line.summary == "user bob: designer given, viewer taken: joins"
+    assert (line.before["roles"], line.after["roles"]) == (["operator", "viewer"], ["designer", "operator"])
+
+
+@pytest.mark.parametrize(
+    ("user", "roles", "reason", "code", "field"),
+    [
+        ("bob", ["viewer"], "x", "core.no_change", "roles"),
+        ("bob", ["king"], "x", "core.unknown_role", "roles"),
+        ("bob", ["designer"], " \n", "core.reason_missing", "reason"),
+        ("bob", ["designer"], "x" * 4001, "core.reason_missing", "reason"),
+        ("bob", ["designer"], "a\0b", "core.bad_text", "reason"),
+        ("nobody", ["designer"], "x", "core.no_user", "username"),
+        ("no\0body", ["designer"], "x", "core.bad_text", "username"),
+        ("ada", ["viewer"], "x", "core.last_administrator", "roles"),
+    ],
+)
+def test_changes_of_roles_that_are_refused(make_user, user, roles, reason, code, field):
+    make_user("bob", "viewer")
+    ada = Actor.of_user(make_user("ada", "administrator", is_staff=True))
+    with pytest.raises(Refusal) as caught:
+        change_roles(ada, user, roles, reason)
+    assert (caught.value.code, caught.value.field) == (code, field)
+    assert (roles_of("bob"), roles_of("ada")) == (["viewer"], ["administrator"])
+
+
+def test_the_command_changes_roles_and_says_why_not(make_user, capsys):
+    make_user("bob", "viewer")
+    call_command("change_roles", "bob", "designer", "reviewer_correctness", reason="joins")
+    assert capsys.readouterr().out == "bob: designer, reviewer_correctness\n"
+    assert roles_of("bob") == ["designer", "reviewer_correctness"]
+    with pytest.raises(CommandError, match=r"There is no role king.*core\.unknown_role"):
+        call_command("change_roles", "bob", "king", reason="joins")

@@ -25,7 +25,7 @@ DOOR = "admin"
 class ObjectAction:
     """A button on an object's page: it leads to a page that says what happens and asks, which calls a service.
 
-    `call` gets the actor, the object and the form's values; `form` is built with `form(data, obj=obj)`. `shown` says
+    `call` gets the actor, the object and the form's values; `form` gets `obj` and `actor`. `shown` says
     whether this actor sees the button on this object; the service asks again. `{}` in `ask` and `done` is the object.
     `effects` tells what it does to other things: {"title", "url", "effect", "sentences"} each.
     """
@@ -43,11 +43,11 @@ class ObjectAction:
 
 
 class ActionForm(forms.Form):
-    """What an action needs to know. `obj` is what it is about."""
+    """What an action needs to know. `obj` is what it is about, `actor` who fills it in."""
 
-    def __init__(self, *args: Any, obj: models.Model, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, obj: models.Model, actor: Actor, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.obj = obj
+        self.obj, self.actor = obj, actor
 
     def refuse(self, refusal: Refusal) -> None:
         """Put a refusal at its field."""
@@ -99,7 +99,11 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """The list, with why nothing can be changed here."""
-        own = {"why_read_only": self.why_read_only, "title": capfirst(self.opts.verbose_name_plural)}
+        own = {
+            "why_read_only": self.why_read_only,
+            "title": capfirst(self.opts.verbose_name_plural),
+            "list_links": self.list_links(actor_from_request(request, DOOR)),
+        }
         return super().changelist_view(request, {**own, **(extra_context or {})})
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
@@ -116,6 +120,10 @@ class ReadOnlyAdmin(admin.ModelAdmin):
             context["object_actions"] += [{"label": label, "url": url} for label, url in self.object_links(actor, obj)]
             context["activity_url"] = activity_url(obj)
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def list_links(self, actor: Actor) -> list[tuple[str, str]]:
+        """(label, address) of where the things of the list are made on the site."""
+        return []
 
     def object_links(self, actor: Actor, obj: Any) -> list[tuple[str, str]]:
         """(label, address) of what is done to the object on the site, where more stands beside it."""
@@ -140,12 +148,12 @@ class ReadOnlyAdmin(admin.ModelAdmin):
         found = next((one for one in self.object_actions if one.name == action), None)
         if obj is None or found is None or not self.has_view_permission(request, obj):
             raise Http404
-        build = found.form or ActionForm
-        form = build(request.POST, obj=obj) if request.method == "POST" else build(obj=obj)
+        actor = actor_from_request(request, DOOR)
+        form = (found.form or ActionForm)(request.POST if request.method == "POST" else None, obj=obj, actor=actor)
         back = self._url("change", obj.pk)
         if form.is_bound and form.is_valid():
             try:
-                found.call(actor_from_request(request, DOOR), obj, form.cleaned_data)
+                found.call(actor, obj, form.cleaned_data)
             except Refusal as refusal:
                 if refusal.status == 403:
                     raise

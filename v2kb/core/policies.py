@@ -2,6 +2,8 @@
 
 from v2kb.core.actor import Actor
 from v2kb.core.errors import Forbidden
+from v2kb.core.models import User
+from v2kb.core.roles import ROLES, WORKING_ROLES
 
 
 def require_user(actor: Actor) -> None:
@@ -28,3 +30,17 @@ def require_role(actor: Actor, *roles: str) -> None:
 def has_role(actor: Actor, *roles: str) -> bool:
     """Whether the actor has one of `roles`; for showing or hiding a button, never for enforcing."""
     return actor.kind == "system" or bool(actor.roles.intersection(roles))
+
+
+def roles_to_give(actor: Actor, user: User) -> tuple[str, ...]:
+    """The roles that the actor may give to `user` and take away: none for whoever manages nobody.
+
+    Curators give what decides about nothing, so that nobody makes the second person that a verdict needs, and neither
+    to themselves nor to administrators.
+    """
+    if has_role(actor, "administrator"):
+        return tuple(ROLES)
+    is_own = actor.user is not None and actor.user.pk == user.pk
+    if not has_role(actor, "curator") or is_own or user.groups.filter(name="administrator").exists():
+        return ()
+    return WORKING_ROLES
