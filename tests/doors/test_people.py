@@ -1,5 +1,7 @@
 """Users in the admin: curators see them and give working roles, administrators manage them."""
 
+import re
+
 import pytest
 from django.contrib.auth.models import Group
 from django.urls import reverse
@@ -17,6 +19,12 @@ def page(user: User, name: str = "change") -> str:
 
 def button(user: User) -> str:
     return reverse("admin:core_user_do", args=[user.pk, "roles"])
+
+
+def ticked(html: str) -> set[str]:
+    """The roles that a page with the form shows ticked."""
+    boxes = re.findall(r'<input type="checkbox" name="roles"[^>]*>', html)
+    return {re.search(r'value="(\w+)"', box)[1] for box in boxes if " checked" in box}
 
 
 def roles_of(user: User) -> set[str]:
@@ -65,6 +73,7 @@ def test_a_curator_gives_working_roles_and_the_others_stay(staff, make_user):
     assert "Give and take roles of bob" in shown
     assert all(f'value="{role}"' in shown for role in ("viewer", "designer", "implementer", "validator"))
     assert 'value="curator"' not in shown
+    assert ticked(shown) == {"viewer"}
     sent = client.post(button(bob), {"roles": ["designer", "validator"], "reason": "joins the team"}, follow=True)
     assert "The roles of bob are changed." in sent.text
     assert roles_of(bob) == {"designer", "validator", "reviewer_performance"}
@@ -81,6 +90,7 @@ def test_a_curator_gives_working_roles_and_the_others_stay(staff, make_user):
         refused = client.post(button(bob), data)
         assert (refused.status_code, said in refused.text) == (422, True), refused.text
         assert data["reason"].strip() in refused.text
+        assert ticked(refused.text) == {*data["roles"]} - {"curator"}
     assert roles_of(bob) == {"designer", "validator", "reviewer_performance"}
 
 
@@ -111,6 +121,7 @@ def test_a_curator_changes_neither_their_own_roles_nor_those_of_an_administrator
 def test_an_administrator_gives_any_role_with_the_button_too(staff, make_user):
     client, bob = staff("administrator"), make_user("bob", "viewer")
     assert button(bob) in client.get(page(bob)).text
+    assert ticked(client.get(button(bob)).text) == {"viewer"}
     assert client.post(button(bob), {"roles": ["curator", "operator"], "reason": "new duty"}).status_code == 302
     assert roles_of(bob) == {"curator", "operator"}
     own = User.objects.get(username="staff-administrator")

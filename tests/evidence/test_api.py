@@ -8,7 +8,7 @@ from django.test.utils import CaptureQueriesContext
 from knox.models import AuthToken
 from rest_framework.test import APIClient
 
-from evidence.models import EvidenceRow, Lever, Proposal
+from evidence.models import EvidenceRow, Lever, Proposal, Term
 from evidence.services import accept_proposal, propose_change
 from tests.evidence.sample import MAP, TYPING, changed, load_sample
 from v2kb.core.actor import Actor
@@ -266,3 +266,20 @@ def test_query_counts_do_not_grow(cora, dora, system, path):
             actor, "D23", base_hash=row_head.content_hash, content=changed(row_head.content, bound="x"), reason="x"
         )
         assert count() == base
+
+
+def test_a_spelling_of_a_unit_is_added_by_rest_and_understood_by_rest(system, cora, dora):
+    unit = Term.objects.get(kind="unit", word="us").pk
+    post(dora, f"/terms/{unit}/add-alias/", {"alias": "usec"}, 403)
+    refused = post(cora, f"/terms/{unit}/add-alias/", {"alias": "10us"}, 422)
+    assert (refused["code"], refused["field"]) == ("evidence.term_word", "alias")
+    assert "usec" in post(cora, f"/terms/{unit}/add-alias/", {"alias": "usec"})["aliases"]
+    assert post(cora, "/terms/", {"kind": "unit", "word": "furlong"}, 422)["code"] == "evidence.term_closed"
+    assert "6.24µs" in MAP
+    post(cora, "/evidence-imports/", BODY | {"text": MAP.replace("6.24µs", "6.24 usec")})
+    (number,) = (one for one in head("D2").content["numbers"] if one["text"] == "6.24 usec")
+    assert (number["unit"], number["value"]) == ("us", "6.24")
+    content = head("D2").content | {"bound": "Half.", "numbers": [number | {"unit": "usec"}]}
+    body = {"row": "D2", "base_hash": head("D2").content_hash, "content": content, "reason": "seen"}
+    made = post(dora, "/proposals/", body, 201)
+    assert Proposal.objects.get(pk=made["id"]).content["numbers"] == [number]

@@ -90,7 +90,7 @@ class RolesForm(ActionForm):
         offered = roles_to_give(self.actor, self.obj)
         has = set(self.obj.groups.values_list("name", flat=True))
         self.fields["roles"].choices = [(role, f"{role}: {ROLES[role]}") for role in offered]
-        self.fields["roles"].initial = has.intersection(offered)
+        self.fields["roles"].initial = [role for role in offered if role in has]
         self.others = has.difference(offered)
 
     def clean(self) -> dict[str, Any]:
@@ -169,7 +169,7 @@ class PeopleAdmin(ReadOnlyAdmin, UserAdmin):
 
     @admin.display(description="roles")
     def roles(self, user: User) -> str:
-        return ", ".join(sorted(group.name for group in user.groups.all()))
+        return ", ".join(sorted(group.name for group in user.groups.all())) or "none"
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> forms.Field:
         """There are nine roles: one box each."""
