@@ -12,7 +12,6 @@ from v2kb.rules.numbers import (
     DIRECTIONS,
     FIELDS,
     QUALIFIERS,
-    SPELLINGS,
     UNITS,
     contains,
     format_number,
@@ -20,7 +19,6 @@ from v2kb.rules.numbers import (
     read_decimal,
     read_number,
 )
-from v2kb.rules.unit_spelling import read_spelling
 
 
 def shown(number):
@@ -34,6 +32,7 @@ def shown(number):
 @pytest.mark.parametrize(
     ("cell", "expected"),
     [
+        ("7 percent", [("7 percent", "7", "", "percent")]),
         ("killed, +67%, +17% regressions", [("+67%", "67", "", "percent"), ("+17%", "17", "", "percent")]),
         ("6.24µs = 2.50 TB/s", [("6.24µs", "6.24", "", "us"), ("2.50 TB/s", "2.50", "", "TB/s")]),
         ("−7..−9%", [("−7..−9%", ("-9", "-7"), "", "percent")]),
@@ -239,79 +238,6 @@ def test_an_unread_number_names_its_two_readings(text, told):
 )  # fmt: skip
 def test_the_unit_of_a_heading(heading, unit):
     assert unit_of_heading(heading) == unit
-
-
-ADDED = {
-    **SPELLINGS,
-    "usec": "us",
-    "MB/sec": "MB/s",
-    "times": "x",
-    "pct": "percent",
-    "bytes": "B",
-    "microseconds": "us",
-}
-
-
-@pytest.mark.parametrize(
-    ("cell", "plain"),
-    [
-        ("6.24 usec", "6.24 us"), ("6.24µsec vs v1", "6.24µs vs v1"), ("−7..−9pct", "−7..−9%"),
-        ("5 MB/sec", "5 MB/s"), ("2 us - 8 usec", "2 us - 8 us"), ("between 3 usec and 4 us", "between 3 us and 4 us"),
-        ("16,384 bytes", "16,384 B"), ("killed 3 times", "killed 3 x"),
-        ("52.2/14.2 usec", "52.2/14.2 us"), ("at least 5 usec or so", "at least 5 us or so"), ("5 usecs", "5 uss"),
-        ("5 microseconds more than 3 us", "5 us more than 3 us"), ("5 microseconds  < 3 us", "5 us  < 3 us"),
-    ],
-)  # fmt: skip
-def test_an_added_spelling_is_read_as_its_unit(cell, plain):
-    def said(numbers):
-        return [{name: value for name, value in number.items() if name != "text"} for number in numbers]
-
-    assert said(parse_numbers(cell, units=ADDED)) == said(parse_numbers(plain))
-
-
-@given(st.text(st.sampled_from("0123456789.,-+~ usxBMGKi/%TOFLPk±≤and"), max_size=40))
-def test_an_added_spelling_changes_nothing_else(text):
-    if not any(spelling in text for spelling in ADDED.keys() - SPELLINGS):
-        assert parse_numbers(text, units=ADDED) == parse_numbers(text)
-
-
-def test_no_spelling_hides_a_unit():
-    assert parse_numbers("5 us, 2 TB/s", units={"us": "ms", "TB": "GB"}) == parse_numbers("5 us, 2 TB/s")
-
-
-def test_percent_is_read_as_the_word_that_it_is():
-    assert shown(parse_numbers("7 percent")[0]) == ("7 percent", "7", "", "percent")
-
-
-def test_headings_and_typed_numbers_know_added_spellings():
-    assert [unit_of_heading(name, ADDED) for name in ("result_usec", "Rate (MB/sec)", "usecs")] == [
-        "usec",
-        "MB/sec",
-        "",
-    ]
-    number, problems = read_number({"text": "6 usec", "readable": True, "value": "6", "unit": "usec"}, ADDED)
-    assert (number["unit"], problems) == ("us", [])
-    assert [problem.field for problem in read_number({"text": "6", "unit": "usec"})[1]] == ["unit"]
-    assert [problem.field for problem in read_number({"text": "6", "unit": ["us"]}, ADDED)[1]] == ["unit"]
-
-
-@pytest.mark.parametrize(
-    ("text", "spelling"),
-    [(" usec ", "usec"), ("µsec", "usec"), ("MB/sec", "MB/sec"), ("microseconds", "microseconds"), ("sec", "sec"),
-     ("pct", "pct"), ("Gbyte/s", "Gbyte/s"), ("times", "times")],
-)  # fmt: skip
-def test_what_may_be_a_spelling_of_a_unit(text, spelling):
-    assert read_spelling(text) == (spelling, "")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", " ", "m", "%", "к", "µ", "10us", "1e3", "e5", "u s", "micro-sec", "MB/s/SM", "/s", "s/", "мкс", "a" * 31, "to",
-     "And", "than", "CTA", "CTAs", "warps", "runs", "min", "GHz", "bits", "u\nsec", "x\0y"],
-)  # fmt: skip
-def test_what_may_be_no_spelling_of_a_unit(text):
-    spelling, why = read_spelling(text)
-    assert (spelling, why[:1] != "") == ("", True)
 
 
 def test_what_is_better_and_what_it_is_compared_with():
