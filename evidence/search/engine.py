@@ -128,6 +128,7 @@ class _Search:
     def __init__(self, held: Columns, backend: SearchIndex, query: SearchQuery) -> None:
         self.held, self.backend, self.query = held, backend, query
         self.mask = np.zeros(len(held.ids), bool)
+        self.left_out = np.zeros(len(held.ids), bool)
         self.score = np.zeros(len(held.ids))
         self.reasons: dict[int, str] = {}
         self.corrections: list[tuple[str, str]] = []
@@ -140,10 +141,10 @@ class _Search:
         """Fill mask and scores; tiers of guesses run while fewer than `ENOUGH` allowed rows were found."""
         wanted = expression_of(self.query.wanted)
         unwanted = any_of(self.query.unwanted)
+        if unwanted is not None:
+            self.left_out[self._places(self.backend.match(Kind.ROW, unwanted))] = True
         if wanted is None:
-            self.mask[:] = not self.query.is_unreadable
-            if unwanted is not None:
-                self.mask[self._places(self.backend.match(Kind.ROW, unwanted))] = False
+            self.mask[:] = ~self.left_out & (not self.query.is_unreadable)
             return
         self._codes_and_hashes()
         self._every_word(wanted, unwanted)
@@ -169,9 +170,9 @@ class _Search:
         return self.held.places(ids)
 
     def _add(self, places: np.ndarray, scores: np.ndarray, why: str = "") -> None:
-        """Add rows that no tier before has found, below all of them."""
+        """Add rows that no tier before has found, below all of them; none that holds an unwanted word."""
         self._tier -= 10
-        new = ~self.mask[places]
+        new = ~(self.mask | self.left_out)[places]
         fresh = places[new]
         self.mask[fresh] = True
         top = float(scores[new].max()) if len(fresh) else 0.0

@@ -24,7 +24,7 @@ MORE = [
     "arch:b200", "-arch:b200", "dtype:fp8", "op:gemv", "delta:>5%", "-delta:>5%", "measured:>=2026-06", "lever:ring",
     "cause:none", "cause:flat", "blocking:no", "tier:1", "baseline:f624d75a", "grid:>=64", "ring -stages", "kernel",
     "pipelnie ring", "warp", "M>=16", "-M>1 ring", "STAGES>=4", "W1..W3", "D1-D9 ring", "lookahead",
-    "2.50 TB/s", "2.5 TB/s",
+    "2.50 TB/s", "2.5 TB/s", "W1..W300", "D1..D3 -D2", "producer -D3", "warp-spec producer -D1",
 ]  # fmt: skip
 
 

@@ -94,14 +94,16 @@ class _Search:
         self.tiers: dict[int, str] = {}
         self.corrections: Corrections = []
         self._found: dict[int, tuple[int, float]] = {}
+        self._left_out: set[int] = set()
         self._tier = 0
         self._typed = " ".join(text.text for text in query.wanted)
 
     def run(self) -> None:
         wanted, unwanted = expression_of(self.query.wanted), any_of(self.query.unwanted)
+        if unwanted is not None:
+            self._left_out.update(self.index.match(ROW, unwanted))
         if wanted is None:
-            left_out = self.index.match(ROW, unwanted) if unwanted is not None else []
-            everything = set() if self.query.is_unreadable else self.index.codes.keys() - set(left_out)
+            everything = set() if self.query.is_unreadable else self.index.codes.keys()
             self._add(dict.fromkeys(everything, 0.0))
             return
         self._codes_and_hashes()
@@ -129,9 +131,10 @@ class _Search:
         return len(self.places()) < ENOUGH
 
     def _add(self, scores: Mapping[int, float], why: str = "") -> None:
-        """Add places that no tier before has found, below all of them."""
+        """Add places that no tier before has found, below all of them; none that holds an unwanted word."""
         self._tier += 1
-        new = {place: score for place, score in scores.items() if place not in self._found}
+        taken = self._found.keys() | self._left_out
+        new = {place: score for place, score in scores.items() if place not in taken}
         self._found |= {place: (self._tier, score) for place, score in new.items()}
         if why:
             self.tiers |= dict.fromkeys(new, why)

@@ -248,11 +248,12 @@ def _codes(plain: list[str]) -> tuple[tuple[str, ...], ...]:
 
 
 def _codes_between(found: re.Match[str]) -> str:
-    """`W1..W3` -> ` W1 W2 W3 `, so that each counts where it exists; what is no range, or a long one, as it stands."""
+    """`W1..W3` -> ` W1 W2 W3 `, so that each counts where it exists; what is no range as it stands."""
     first, last = int(found[2]), int(found[3])
-    if not first < last < first + _MAX_CODES:
+    if not first < last:
         return found[0]
-    return f" {' '.join(f'{found[1]}{number}' for number in range(first, last + 1))} "
+    numbers = range(first, last + 1) if last < first + _MAX_CODES else (first, last)
+    return f" {' '.join(f'{found[1]}{number}' for number in numbers)} "
 
 
 def _comparison(text: str) -> tuple[str, str]:
