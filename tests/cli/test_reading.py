@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.conftest import as_schema
+from v2kb.cli.commands import show
 from v2kb.cli.index import cache_folder
 from v2kb.cli.main import main
 from v2kb.rules.canonical import content_hash
@@ -232,10 +234,21 @@ def test_start_up_loads_neither_django_nor_numpy_nor_pydantic(repository):
     ],
 )
 def test_arguments_that_cannot_be_read_end_with_3_and_not_as_if_a_rule_blocked(arguments, capsys):
-    with pytest.raises(SystemExit) as ended:
-        main(arguments)
-    assert ended.value.code == 3
-    assert capsys.readouterr().err.startswith("usage: v2kb")
+    assert main(arguments) == 3
+    assert "usage: v2kb" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("arguments", [["show"], ["nosuch"], [], ["prior", "x", "--colour"], ["check", "--jso"]])
+def test_arguments_that_cannot_be_read_are_a_document_too(arguments, capsys):
+    assert main([*arguments, "--json"]) == 3
+    assert "usage: v2kb" in as_schema("error", capsys.readouterr().out)["error"]["fix"]
+
+
+def test_a_fault_of_ours_does_not_end_as_a_warning(monkeypatch, v2kb):
+    monkeypatch.setattr(show, "exact_codes", lambda _: {}["code"])
+    said = v2kb("show", "D3", "--json")
+    assert (said.code, "v2kb is at fault: KeyError" in said.err, "Traceback" in said.err) == (3, True, True)
+    assert as_schema("error", said.out)
 
 
 def test_help_names_every_command_and_gives_an_example_of_each():

@@ -43,6 +43,7 @@ PAGED = {"prior", "show", "lever", "rule", "doc", "check", "gate", "plan", "sign
 """Commands whose whole result stands on a terminal at once."""
 MOST_SAID = 4000
 """Characters of a refusal: it may repeat what was typed, however long that is."""
+_OUR_FAULT = "Report it with what stands on standard error."
 _AT_FIRST = "%(prog)s COMMAND --help says more of a command."
 
 
@@ -50,8 +51,7 @@ class _Parser(argparse.ArgumentParser):
     """Arguments that can't be read end with 3, as all such input does; 2 would say that a rule blocks."""
 
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        self.exit(UNREADABLE, f"{self.prog}: {message}\n")
+        raise CliError(f"{message}.", self.format_usage().strip())
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -59,27 +59,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if arguments is None:
         gc.disable()  # a command ends before there is garbage worth the milliseconds; one that waits turns it on
     given = list(sys.argv[1:] if arguments is None else arguments)
-    if not all(map(_is_text, given)):
-        standard().say("v2kb: an argument is no text in UTF-8.")
-        return UNREADABLE
     if not given:
         parser_of(()).print_help(sys.stderr)
-        sys.exit(UNREADABLE)
+        return UNREADABLE
     wanted = next((word for word in given if not word.startswith("-")), "")
-    read = parser_of({wanted}).parse_args(given)
-    return _ended(read, standard(json=read.json, pages=read.command in PAGED))
+    terminal = standard(json="--json" in given, pages=wanted in PAGED)
+    return _ended(given, wanted if wanted in COMMANDS else "", terminal)
 
 
 def parser_of(wanted: Container[str]) -> argparse.ArgumentParser:
     """The parser of the wanted commands alone, for each costs time; of none, that of all, without their arguments."""
     parser = _Parser("v2kb", description="Evidence, specs and verdicts, where the kernels are written.",
-                     epilog=_AT_FIRST)  # fmt: skip
+                     epilog=_AT_FIRST, allow_abbrev=False)  # fmt: skip
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     chosen = {name: line for name, line in COMMANDS.items() if name in wanted}
     for name, line in (chosen or COMMANDS).items():
         module = _module(name) if chosen else None
         example = f"Example: {module.EXAMPLE}" if module else ""
-        one = commands.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.", epilog=example)
+        one = commands.add_parser(name, help=line, description=f"{line[0].upper()}{line[1:]}.", epilog=example,
+                                  allow_abbrev=False)  # fmt: skip
         one.add_argument("--json", action="store_true", help="the result as one JSON document")
         if module:
             module.arguments(one)
@@ -99,28 +97,48 @@ def _module(name: str) -> ModuleType:
     return importlib.import_module(f"v2kb.cli.commands.{name.replace('-', '_')}")
 
 
-def _ended(read: argparse.Namespace, terminal: Terminal) -> int:
+def _ended(given: Sequence[str], wanted: str, terminal: Terminal) -> int:
+    name = f"v2kb {wanted}".rstrip()
     try:
-        with terminal:
-            code = read.run(read, terminal)
+        code = _answered(given, wanted, name, terminal)
         terminal.out.flush()
         return code
-    except CliError as error:
-        if terminal.json:
-            terminal.document({"error": {"message": error.message, "fix": error.fix}})
-        said = error.message if len(error.message) <= MOST_SAID else f"{error.message[:MOST_SAID]} …"
-        terminal.say(f"v2kb {read.command}: {said} {error.fix}".rstrip())
-        return error.code
     except BrokenPipeError:  # `v2kb ... | head` has read enough
         _close_output()
         return UNREADABLE
     except OSError as error:
-        named = f"{error.filename}: " if error.filename else ""
-        terminal.say(f"v2kb {read.command}: {named}{error.strerror or error}.")
+        terminal.say(f"{name}: {error.strerror or error}.")
         _close_output()
         return UNREADABLE
     except KeyboardInterrupt:
         return 130
+
+
+def _answered(given: Sequence[str], wanted: str, name: str, terminal: Terminal) -> int:
+    """Run the command; what stops it is said, with `--json` as a document too. Raises OSError of the output."""
+    try:
+        if not all(map(_is_text, given)):
+            raise CliError("An argument is no text in UTF-8.")
+        read = parser_of({wanted}).parse_args(given)
+        with terminal:
+            return read.run(read, terminal)
+    except CliError as error:
+        why = error
+    except OSError as error:
+        if error.filename is None:
+            raise
+        why = CliError(f"{error.filename}: {error.strerror or error}.")
+    except Exception as error:  # left to Python it ends with 1, and whoever asked goes on as after a warning
+        from traceback import format_exc
+
+        terminal.say(format_exc())
+        said = f"v2kb is at fault: {type(error).__name__}: {error}."
+        why = CliError(said, "Report it with what stands on standard error.")
+    if terminal.json:
+        terminal.document({"error": {"message": why.message, "fix": why.fix}})
+    said = why.message if len(why.message) <= MOST_SAID else f"{why.message[:MOST_SAID]} …"
+    terminal.say(f"{name}: {said} {why.fix}".rstrip())
+    return why.code
 
 
 def _close_output() -> None:

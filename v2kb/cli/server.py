@@ -6,6 +6,8 @@ import json
 import os
 import urllib.error
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
@@ -121,7 +123,7 @@ class Server:
             document = self._json(_unpacked(error))
         except (CliError, OSError, http.client.HTTPException):
             document = None
-        if not isinstance(document, dict) or "code" not in document:
+        if not _is_refusal(document):
             return CliError(f"{self.address} answered {error.code}, and not as v2kb does.", "Check its address.")
         if error.code == 401:
             return UnknownToken(f"{self.address} does not know the token: {document['message']}", LOGIN)
@@ -130,8 +132,32 @@ class Server:
     def _json(self, data: bytes) -> Any:
         try:
             return json.loads(data) if data else None
-        except ValueError:
-            raise CliError(f"{self.address} answers, but not as v2kb does.", "Check its address.") from None
+        except (ValueError, RecursionError):
+            raise _not_ours(self.address) from None
+
+
+@contextmanager
+def read_as_ours(server: Server) -> Iterator[None]:
+    """Around the reading of an answer. Raises CliError where it has another form than v2kb's."""
+    try:
+        yield
+    except (LookupError, TypeError, AttributeError):
+        raise _not_ours(server.address) from None
+
+
+def _not_ours(address: str) -> CliError:
+    return CliError(f"{address} answers, but not as v2kb does.", "Check its address.")
+
+
+def _is_refusal(document: Any) -> bool:
+    """Whether this is a refusal as docs/errors.md describes it."""
+    return (
+        isinstance(document, dict)
+        and all(isinstance(document.get(name), str) for name in ("code", "message"))
+        and isinstance(document.get("facts", {}), dict)
+        and isinstance(problems := document.get("problems", []), list)
+        and all(isinstance(problem, dict) and isinstance(problem.get("message"), str) for problem in problems)
+    )
 
 
 def at(*parts: str | int) -> str:
@@ -155,5 +181,8 @@ def address_of(checkout: Checkout) -> str:
 
 
 def _unpacked(response: Any) -> bytes:
+    """The whole body. Raises IncompleteRead where the connection ends too early: `read` with a bound does not."""
     data = response.read(MAX_BYTES)
+    if response.length:
+        raise http.client.IncompleteRead(data, response.length)
     return gzip.decompress(data) if response.headers.get("Content-Encoding") == "gzip" else data

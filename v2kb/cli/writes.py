@@ -8,7 +8,7 @@ from v2kb.cli.checkout import Checkout
 from v2kb.cli.exits import BLOCKED, CLEAR, QUEUED, CliError
 from v2kb.cli.logins import LOGIN, login_of
 from v2kb.cli.outbox import CONFLICT, REFUSED, WAITING, Outbox, Write, new_write
-from v2kb.cli.server import Refused, Server, Unreachable, address_of, at
+from v2kb.cli.server import Refused, Server, Unreachable, address_of, at, read_as_ours
 from v2kb.cli.spec_links import link_spec
 from v2kb.cli.terminal import Terminal
 
@@ -120,11 +120,10 @@ def send(server: Server, write: Write, checkout: Checkout) -> Outcome:
     """
     outbox = Outbox(checkout)
     try:
-        sent = KINDS[write.kind](server, write, checkout)
+        with read_as_ours(server):
+            sent = KINDS[write.kind](server, write, checkout)
     except Unreachable as error:
         return Outcome(write, WAITING, why=error.message)
-    except (KeyError, TypeError):
-        raise CliError(f"{server.address} answers, but not as v2kb does.", "Check its address.") from None
     except Refused as error:
         state = CONFLICT if error.is_conflict else REFUSED
         return Outcome(outbox.mark(write, state, error.document), state, why=error.message, refusal=error.document)

@@ -65,7 +65,7 @@ def read_head(first_line: str) -> Head:
     """The head of a snapshot. Raises SnapshotError."""
     try:
         raw = json.loads(first_line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise SnapshotError("The snapshot's first line is no JSON.") from None
     if not isinstance(raw, dict) or raw.get("kind") != "head":
         raise SnapshotError("The snapshot does not begin with its head.")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from v2kb.cli.checkout import Checkout, NoCheckout, find_checkout
 from v2kb.cli.exits import CLEAR, CliError
 from v2kb.cli.logins import Login, keep_login, server_address, tokens_file
-from v2kb.cli.server import Server, address_of
+from v2kb.cli.server import Server, address_of, read_as_ours
 from v2kb.cli.terminal import Terminal
 
 EXAMPLE = "v2kb login < token.txt"
@@ -28,12 +28,11 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
     login = Login(server, plain_http=read.plain_http)
     Server(login)  # refuses an address before the token is asked for
     login = replace(login, token=_token(server))
-    me = Server(login).get("/me/")
-    try:
+    asked = Server(login)
+    with read_as_ours(asked):
+        me = asked.get("/me/")
         login = replace(login, user=str(me["username"]), engine=str(me["engine_name"]))
         roles = ", ".join(me["roles"]) or "none"
-    except (TypeError, KeyError):
-        raise CliError(f"{server} answers, but not as v2kb does.", "Check its address.") from None
     keep_login(login)
     if terminal.json:
         terminal.document({"server": server, "user": login.user, "engine": login.engine, "roles": me["roles"]})

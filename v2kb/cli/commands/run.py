@@ -8,7 +8,7 @@ from v2kb.cli.checkout import Checkout, find_checkout
 from v2kb.cli.commands.watch import follow
 from v2kb.cli.exits import CliError
 from v2kb.cli.options import count
-from v2kb.cli.server import Unreachable, at, server_of
+from v2kb.cli.server import Unreachable, at, read_as_ours, server_of
 from v2kb.cli.terminal import Terminal
 from v2kb.cli.writes import DONE, deliver, show
 
@@ -107,8 +107,10 @@ def _order(read: argparse.Namespace) -> dict[str, Any]:
 
 def _newest(checkout: Checkout, kernel: str) -> int:
     """The number of the kernel's newest version. Raises CliError."""
+    server = server_of(checkout)
     try:
-        newest = server_of(checkout).get(at("kernels", kernel))["newest_version"]
+        with read_as_ours(server):
+            newest = server.get(at("kernels", kernel))["newest_version"]
     except Unreachable as error:
         raise CliError(error.message, "Give --version N: the newest is not known offline.") from None
     if newest is None:

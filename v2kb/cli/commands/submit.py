@@ -11,7 +11,7 @@ from v2kb.cli.commands.record import refuse
 from v2kb.cli.exits import CliError
 from v2kb.cli.files import read_text
 from v2kb.cli.logins import login_of
-from v2kb.cli.server import Unreachable, address_of, at, server_of
+from v2kb.cli.server import Unreachable, address_of, at, read_as_ours, server_of
 from v2kb.cli.spec_links import name_in, spec_link
 from v2kb.cli.terminal import Terminal
 from v2kb.cli.writes import deliver, show
@@ -78,11 +78,13 @@ def _target(read: argparse.Namespace, checkout: Checkout, file: str) -> tuple[st
         return code, read.base or newest
     if not login_of(address_of(checkout)).token:
         raise CliError(f"The revision of {code} that {file} builds on is not known here.", "Give --base HASH.")
+    server = server_of(checkout)
     try:
-        head = server_of(checkout).get(at("specs", code))["head"]
+        with read_as_ours(server):
+            head = server.get(at("specs", code))["head"]
+            return code, head["content_hash"] if head else ""
     except Unreachable as error:
         raise CliError(error.message, f"Give --base HASH: the revision of {code} that {file} builds on.") from None
-    return code, head["content_hash"] if head else ""
 
 
 def _ops(given: list[str], document: dict[str, Any]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from v2kb.cli.checkout import find_checkout
 from v2kb.cli.exits import BLOCKED, CLEAR, QUEUED, WARNINGS, CliError
-from v2kb.cli.server import Server, Unreachable, at, server_of
+from v2kb.cli.server import Server, Unreachable, at, read_as_ours, server_of
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.states import RUN
 from v2kb.rules.verdict_table import WIN
@@ -35,7 +35,8 @@ def follow(server: Server, run_id: str, terminal: Terminal, *, log: bool = False
     gc.enable()
     status = Status(terminal)
     try:
-        return _follow(server, run_id, terminal, status, log=log)
+        with read_as_ours(server):
+            return _follow(server, run_id, terminal, status, log=log)
     except KeyboardInterrupt:
         status.end()
         terminal.say(f"The run goes on: `v2kb watch {run_id}` follows it again.")
