@@ -17,6 +17,7 @@ _ISO = re.compile(rf"(\d{{4}})([-/.])(\d{{1,2}})\2(\d{{1,2}}){_TIME}", re.ASCII)
 _DAY_FIRST = re.compile(r"(\d{1,2})(?:st|nd|rd|th)?\.?\s+([A-Za-z]{3,9})\.?,?\s+(\d{4})", re.ASCII)
 _MONTH_FIRST = re.compile(r"([A-Za-z]{3,9})\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})", re.ASCII)
 _PART = re.compile(r"[;()\n]|,\s")
+_MARKS = " *_`"
 _BARE = re.compile(r"[0-9][0-9.,'/ ]*", re.ASCII)
 
 
@@ -73,16 +74,31 @@ def read_figures(
     numbers: list[dict[str, Any]] = []
     texts = []
     for part in _PART.split(cell):
-        piece = part.strip(" *_`")
-        whole = f"{piece} {unit}"
-        read = parse_numbers(whole, role=role, units=units)
-        found = [number | {"text": piece} for number in read if number["text"] == whole]
-        found = found if unit and found else parse_numbers(piece, role=role, units=units)
+        piece = part.strip(_MARKS)
+        found = [number | {"text": piece} for number in _of_unit(piece, unit, role, units)]
+        found = found or parse_numbers(piece, role=role, units=units)
         numbers += found
         texts += [number["text"] for number in found if not number["readable"]]
         if not found and _BARE.fullmatch(piece):
             texts.append(piece)
     return numbers, texts if numbers or texts or not cell else [cell]
+
+
+def with_unit(cell: str, unit: str, units: Mapping[str, str] = SPELLINGS) -> str:
+    """The cell with `unit`, that of its column, behind each figure that stands alone. `units` as for `parse_numbers`."""
+    parts = re.split(f"({_PART.pattern})", cell)
+    for place, part in enumerate(parts):
+        if _of_unit(part.strip(_MARKS), unit, "verdict", units):
+            figure = part.rstrip()
+            parts[place] = f"{figure} {unit}{part[len(figure) :]}"
+    return "".join(parts)
+
+
+def _of_unit(piece: str, unit: str, role: str, units: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The number that a figure which stands alone is with this unit behind it; none of other text."""
+    whole = f"{piece} {unit}"
+    read = parse_numbers(whole, role=role, units=units) if unit else []
+    return [number for number in read if number["text"] == whole]
 
 
 def read_commit(cell: str) -> str | None:

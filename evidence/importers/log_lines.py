@@ -6,7 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evidence.importers.log_cells import cell_text, is_nothing, read_commit, read_day, read_figures, word_key
+from evidence.importers.log_cells import (
+    cell_text,
+    is_nothing,
+    read_commit,
+    read_day,
+    read_figures,
+    with_unit,
+    word_key,
+)
 from evidence.importers.log_mapping import ENTRY, ROW, SKIP, columns_of
 from evidence.importers.records import Record
 from evidence.importers.typed_cells import TYPED, read_typed
@@ -63,6 +71,15 @@ class _Cells:
     def text(self, name: str, joint: str = "; ") -> str:
         """All cells of this field that say something."""
         return joint.join(text for column in self.columns(name) if (text := cell_text(self.by_column[column])))
+
+    def line(self, name: str) -> str:
+        """The same, for one line of text: no heading stands above its figures, so they have their column's unit."""
+        if name != "number":
+            return self.text(name)
+        headed = ((cell_text(self.by_column[column]), column) for column in self.columns(name))
+        return "; ".join(
+            with_unit(text, unit_of_heading(column, self.units), self.units) for text, column in headed if text
+        )
 
     def problem(self, name: str, message: str, fix: str) -> None:
         column = next(iter(self.columns(name)), "")
@@ -131,7 +148,7 @@ def _entry(cells: _Cells, meaning: dict[str, str]) -> ReadLine:
         "on": cells.day(),
         "env": cells.text("env") or ("" if cells.columns("env") else "not said"),
         "verdict": meaning["verdict"],
-        "why": "; ".join(text for name in WHY if (text := cells.text(name))),
+        "why": "; ".join(text for name in WHY if (text := cells.line(name))),
         "trace": cells.text("trace").strip("`"),
         "commit": cells.commit(),
         "lever": cells.text("lever"),

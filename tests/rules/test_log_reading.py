@@ -265,6 +265,28 @@ def test_a_cell_of_numbers_is_read_or_said_to_be_text(column, cell, read, texts)
     assert all(number["text"] in cell for number in numbers)
 
 
+@pytest.mark.parametrize(
+    ("column", "cell", "why"),
+    [
+        ("Time (µs)", "6.24", "6.24 us"),
+        ("result_us", "**27.5**", "**27.5** us"),
+        ("result_us", "27 (3.2× slower)", "27 us (3.2× slower)"),
+        ("result_us", "about 27; ≤ 30, 31", "about 27 us; ≤ 30 us, 31 us"),
+        ("result_us", "3,5", "3,5 us"),
+        ("result_us", "27 ms", "27 ms"),
+        ("result_us", "2/3", "2/3 us"),
+        ("result_us", "OOM", "OOM"),
+        ("Δ (%)", "−4", "−4 %"),
+        ("Speed", "27", "27"),
+    ],
+)
+def test_a_line_of_the_history_keeps_the_unit_of_a_columns_heading(column, cell, why):
+    header = ["Date", "Result", column, "Notes", "Name"]
+    mapping = MAPPING | {"columns": dict(zip(header, MAPPING["columns"].values(), strict=True))}
+    found = read_line(Record(7, ["2026-07-03", "kept", cell, "m", "Tile"]), header, mapping)
+    assert (found.kind, found.document["why"]) == ("entry", f"Tile; {why}; m")
+
+
 @given(cells, st.sampled_from(["Speed", "result_us"]))
 def test_no_cell_of_numbers_is_silent(cell, column):
     numbers, texts = read_figures(cell_text(cell), unit_of_heading(column), "verdict")
