@@ -131,6 +131,7 @@ def test_odd_numbers_never_crash_and_never_show_nan(rounds, tick, aa_sd, directi
         ((94.0, 1e308, 93.8), "INCONCLUSIVE"),
         ((94.0, 9520.0, 93.8), "INCONCLUSIVE"),
         ((1e308, 1e308, 1e308), "REGRESS"),
+        ((1e308, 1e308, 5e-324), "INCONCLUSIVE"),
     ],
 )
 def test_one_odd_run(candidate, judgement):

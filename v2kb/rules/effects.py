@@ -106,9 +106,10 @@ def _tick_share(session: Session, case: Case) -> float | None:
 
 
 def _geometric_mean(values: list[float]) -> float:
-    smallest = min(values)
-    mean = math.fsum(math.log(value) - math.log(smallest) for value in values) / len(values)
-    return smallest * math.exp(mean)
+    """Return the mean, that of equal values exactly; the largest is factored out, for `exp` then can't overflow."""
+    largest = max(values)
+    mean = math.fsum(math.log(value) - math.log(largest) for value in values) / len(values)
+    return max(min(values), largest * math.exp(mean))
 
 
 def _primary(session: Session, named: tuple[str, ...], found: dict[str, CaseEffect]) -> Estimate:
