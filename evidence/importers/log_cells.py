@@ -85,7 +85,7 @@ def read_figures(
 
 
 def with_unit(cell: str, unit: str, units: Mapping[str, str] = SPELLINGS) -> str:
-    """The cell with `unit`, that of its column, behind each figure that stands alone. `units` as for `parse_numbers`."""
+    """The cell with `unit`, that of its column, behind each figure that stands alone. `units` as above."""
     parts = re.split(f"({_PART.pattern})", cell)
     for place, part in enumerate(parts):
         if _of_unit(part.strip(_MARKS), unit, "verdict", units):
