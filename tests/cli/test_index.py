@@ -1,5 +1,6 @@
 """The index of a snapshot in the user's cache: made once, shared by checkouts, never left half."""
 
+import hashlib
 import os
 import sqlite3
 import time
@@ -10,7 +11,7 @@ import pytest
 from tests.cli.test_gate_reach import row_line
 from v2kb.cli import making
 from v2kb.cli.exits import CliError
-from v2kb.cli.index import cache_folder, snapshot_index
+from v2kb.cli.index import VERSION, cache_folder, snapshot_index
 from v2kb.rules.snapshot import SnapshotError, sealed
 
 LINES = [
@@ -137,3 +138,38 @@ def test_what_is_no_snapshot_is_said(snapshot, damage, says):
     snapshot.write_bytes(damage(text_of().encode()))
     with pytest.raises(SnapshotError, match=says):
         snapshot_index(snapshot)
+
+
+# --- what an index holds, and its version ---
+
+READ = """\
+cp.async cpAsync CP_ASYNC W13_PIPE qkv_a's w13-grouped STAGES 4→12 STAGES 4 -> 12 STAGES=8 M = 16 M>=16 16 <= M
+N<64 N≤8 Foo<3, 4>
+-9% +9 % 5-8% 12.50% 2.50 TB/s 1.10 2.5ms 14.5µs 256KiB 1.93x 900 GFLOPS 3.5GHz 10-12us 4 to 12 §3.2 1,000
+7.0e-3
+-DMPK_V2_BREADCRUMB dsv3_ffn_v2.cuh:765-779 tcgen05.ld 128B-swizzle %globaltimer ac3d9736 9e330499925c sm_100
+bf16 e4m3 ∅ Δ
+four warps 4-warp W0-3 w4 warp 4 lookahead look-ahead pipelining pipelines stages staged loading don't naïve
+Größe ﬁnal Ｍ＝１ 共有メモリ e-mail
+`code` **bold** [link](http://a.b/c?d=e) {x} "quoted" it's a b.c.d a/b/c __init__ x_ _y 0x1F 1e-3 v1.2.3 I/O R12
+AL4 D3 U1@8de68706
+"""
+HELD = {3: "31877a450f9d2bb1"}
+"""The version of the index -> what it holds of READ. Never put another digest beside a version that was given out."""
+
+
+def test_an_index_that_would_hold_something_else_has_another_version(tmp_path):
+    """An index that an older v2kb made would be asked in words that it doesn't hold, and find less."""
+    row = row_line("D3", "ring", ["U1"], 1)
+    lines = [*LINES, row | {"content": row["content"] | {"mechanism": READ, "title": READ.splitlines()[0]}}]
+    lines = [line | {"text": READ} if line["kind"] == "section" else line for line in lines]
+    making.make_index("".join(sealed(lines, made_at="2026-11-29T10:00:00+00:00", change=1)), tmp_path / "index")
+    connection = sqlite3.connect(tmp_path / "index")
+    schema = "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT GLOB '*_fts_*' ORDER BY name"
+    held = [connection.execute(schema).fetchall()]
+    for table in ("short", "facts", "hash", "row_entry", "section_entry", "word_fts"):
+        held.append(connection.execute(f"SELECT * FROM {table} ORDER BY rowid").fetchall())
+    held.append(connection.execute("SELECT id, kind, key FROM line ORDER BY id").fetchall())
+    connection.close()
+    digest = hashlib.sha256(repr(held).encode()).hexdigest()[:16]
+    assert {VERSION: digest} == HELD, "Raise VERSION in v2kb/cli/index.py, and write the new digest beside it here."

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from v2kb.rules.search_expression import Expression
 
 VERSION = 3
-"""Part of the file's name: raise it whenever what is stored, or how words are read, changes."""
+"""Part of the file's name: raise it whenever what is stored, or how words are read, changes (a test sees to it)."""
 ROW, SECTION = "row", "section"
 SLOW_CHARS = 2_000_000
 """Making the index of more than this takes a second: somebody who waits is told."""
