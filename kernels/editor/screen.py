@@ -7,6 +7,7 @@ from typing import Any
 
 from django.http import QueryDict
 from django.urls import reverse
+from django.utils.text import Truncator
 
 from evidence.models import Lever
 from kernels.calculators.links import calculator_link
@@ -33,6 +34,8 @@ from v2kb.rules.spec_words import ROLES
 FINISH = "finish"
 # The gate reads choices, ops and anchors: on other pages its answer can't change while one types.
 GATED = ("overview", "choices", "anchors", FINISH)
+# A long value of an amendment stands whole at the amendment; beside the field its beginning is enough.
+SAID_CHARACTERS = 120
 SEVERITIES = (
     ("error", "Errors"),
     ("missing", "Missing"),
@@ -170,7 +173,7 @@ class _Placing:
 
     def amended(self, path: str, setting: Setting) -> dict[str, Any]:
         """What an amendment sets a field to, at that field, with the way to the amendment."""
-        said = f"sets this to {setting.value}" if setting.value else "empties this"
+        said = f"sets this to {Truncator(setting.value).chars(SAID_CHARACTERS)}" if setting.value else "empties this"
         link = field_url(self.spec.code, self.filled.place(setting.path), self.document)
         return {
             "rule": "",

@@ -78,6 +78,54 @@ def test_no_table_scrolls_sideways_in_a_window_of_1280(page: Page, site: str, co
     assert console == []
 
 
+CROWDED = """() => {
+  for (const fold of document.querySelectorAll("#editor details")) fold.open = true;
+  const found = [], ink = document.createElement("canvas").getContext("2d");
+  for (const row of document.querySelectorAll("#editor .table-edit > tbody > tr")) {
+    const parts = [...row.querySelectorAll("input:not([type=hidden]), select, textarea, button, .say:not(:empty)")]
+      .filter((part) => part.closest("tr") === row && part.getClientRects().length);
+    const named = (part) => part.name + (part.value || part.id);
+    parts.forEach((one, i) => parts.slice(i + 1).forEach((other) => {
+      const [a, b] = [one.getBoundingClientRect(), other.getBoundingClientRect()];
+      const beside = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      if (!one.contains(other) && beside > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 1)
+        found.push(`${named(one)} lies over ${named(other)}`);
+    }));
+    for (const select of parts.filter((part) => part.matches("select"))) {
+      const style = getComputedStyle(select);
+      ink.font = style.font;
+      const sides = parseFloat(style.paddingLeft) + parseFloat(style.paddingRight), arrow = 16;
+      const room = select.clientWidth - sides - arrow;
+      if (ink.measureText(select.selectedOptions[0].textContent).width > room) found.push(`${named(select)} is cut`);
+    }
+  }
+  return found;
+}"""
+
+
+def test_nothing_in_a_row_lies_over_its_neighbour_and_no_word_is_cut(page: Page, site: str, console, designer) -> None:
+    """With findings and amended values in narrow columns, and long names beside long texts."""
+    document = full_spec()
+    question = empty_row("open_questions") | {"id": "Q1", "question": "Which page? " * 60, "blocks": "verdict"}
+    document["open_questions"] = [question | {"state": "OPEN"}]
+    fields = [{"field": "open_questions[0].state", "value": "RESOLVED"}]
+    fields.append({"field": "open_questions[0].resolution", "value": "As the reference does it. " * 20})
+    document["amendments"] = [empty_row("amendments") | {"id": "A1", "date": "2026-07-15", "fields": fields}]
+    document["gates"] = [
+        empty_row("gates") | {"rung": "G1", "bar": "cos at least 0.999, " * 9, "cases": "active 0 to 8"}
+    ]
+    write(designer, document)
+    crowded = {}
+    for width in (1280, 1024, 900):
+        page.set_viewport_size({"width": width, "height": 900})
+        for slug in BY_SLUG:
+            page.goto(f"{site}/specs/S2/edit/{slug}/")
+            if found := page.evaluate(CROWDED):
+                crowded[f"{slug} at {width}"] = found
+    assert crowded == {}
+    assert console == []
+
+
 def test_folded_fields_and_a_question_of_two_tabs(page: Page, site: str, console, designer) -> None:
     page.goto(f"{site}/specs/S2/edit/smem/")
     page.get_by_label("name, row 1", exact=True).first.wait_for()

@@ -69,6 +69,19 @@ def test_a_field_that_an_amendment_sets_says_so_and_leads_there(client, forms_wo
     assert 'id="level-amended"' not in plain
 
 
+@pytest.mark.django_db
+def test_a_long_value_of_an_amendment_is_told_by_its_beginning(client, forms_world):
+    value = "as the reference does it, " * 30
+    document = full_spec()
+    del document["choices"], document["ops"]
+    fields = [{"field": "summary", "value": value}]
+    document["amendments"] = [{**empty_row("amendments"), "id": "A3", "fields": fields}]
+    said = said_at(page_with(client, forms_world, "overview", document), "f-summary")
+    assert "A3 sets this to as the reference does it, as the" in said
+    assert "…, which the rules read." in said
+    assert value.strip() not in said
+
+
 def test_messages_call_each_number_as_its_form_does():
     inputs = {i.name: i.label for section in SECTIONS for i in section.inputs}
     for section in SECTIONS:
