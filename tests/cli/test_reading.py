@@ -86,6 +86,7 @@ def test_prior_says_that_a_comparison_is_a_field(v2kb):
         (["rule", "R99"], "There is no rule R99."),
         (["doc", "qqqqq"], "No section fits"),
         (["doc", "house rules §99"], "has no section 99. It has §1, §2"),
+        (["doc", "house-style §3"], "No document is called 'house-style'. The snapshot has "),
     ],
 )
 def test_what_cannot_be_answered_says_why_and_ends_with_3(v2kb, arguments, says):

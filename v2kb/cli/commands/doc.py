@@ -44,7 +44,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
 def sections_named(index: Index, what: str) -> list[Line]:
     """The sections that a citation names: `slug#anchor`, or part of a document's name and a number.
 
-    Raises CliError for a document without such a section.
+    Raises CliError where no document is called so, and for a document without such a section.
     """
     slug, hash_mark, anchor = what.strip().partition("#")
     if hash_mark:
@@ -54,7 +54,11 @@ def sections_named(index: Index, what: str) -> list[Line]:
     if not numbered:
         return []
     key = lever_key(numbered["document"])
-    named = [d["slug"] for d in index.lines("document") if key in lever_key(d["slug"]) or key in lever_key(d["title"])]
+    documents = index.lines("document")
+    named = [d["slug"] for d in documents if key in lever_key(d["slug"]) or key in lever_key(d["title"])]
+    if not named:
+        known = ", ".join(d["slug"] for d in documents)
+        raise CliError(f"No document is called {numbered['document']!r}.", f"The snapshot has {known or 'none'}.")
     number = numbered["number"].rstrip(".")
     sections = [section for slug in named for section in index.sections_of(slug)]
     found = [section for section in sections if section["number"].rstrip(".") == number]
