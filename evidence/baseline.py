@@ -122,7 +122,7 @@ def _compare(
     else:
         raw["lever"], new_lever = levers.resolve(row)
     check = check_revision(raw, imported=True, causes=levers.causes)
-    old: set[str] = set()
+    earlier: set[str] = set()
     if head is not None:
         known = [read_content(row.reread(head.content), levers.causes)[0]] if row.reread else []
         known += [
@@ -131,14 +131,15 @@ def _compare(
             for said in revisions
             if "sources" in said
         ]
-        old = _said_before(check.content, head.content, [*revisions, *known], row.said)
-        content = check.content | {name: head.content[name] for name in old}
+        as_written = _said_before(check.content, head.content, known, row.said)
+        earlier = _said_before(check.content, head.content, revisions, row.said) - as_written
+        content = check.content | {name: head.content[name] for name in as_written | earlier}
         check = check_revision(content, imported=True, causes=levers.causes)
     common = {"row": row, "content": check.content, "missing": check.missing, "refusals": check.refusals}
     if head is None:
         return ComparedRow(state=NEW, new_lever=new_lever, **common)
     if content_hash(check.content) == head.content_hash:
-        note = f"an earlier revision says this; the row is at {head.number} now" if old and head.number > 1 else ""
+        note = f"an earlier revision says this; the row is at {head.number} now" if earlier and head.number > 1 else ""
         return ComparedRow(state=UNCHANGED, note=note, **common)
     note = "archived: nothing is proposed" if stored and stored.archived_at else ""
     changes = tuple(diff(read_content(head.content, levers.causes)[0], check.content))

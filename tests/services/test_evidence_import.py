@@ -6,6 +6,7 @@ from io import StringIO
 import pytest
 from django.core.management import CommandError, call_command
 
+from evidence.exports import export_map
 from evidence.importers.load import load_map, plan_map, try_map
 from evidence.models import CodeSeries, EvidenceRevision, EvidenceRow, Lever, Proposal
 from evidence.selectors import resolve_lever
@@ -145,6 +146,14 @@ def test_an_old_map_does_not_turn_a_row_back(cleo, make_actor):
     found = plan()
     line = next(row for row in found.rows if row.row.code == "D1")
     assert (line.state, line.note) == ("unchanged", "an earlier revision says this; the row is at 2 now")
+
+
+def test_the_export_of_a_row_that_moved_on_is_no_old_map(cleo, make_actor):
+    load_sample(cleo)
+    load_sample(cleo, MAP.replace("+67%", "+76%"))
+    accept_proposal(make_actor("carl", "curator"), Proposal.objects.get().pk)
+    line = next(row for row in plan(export_map(), typed=False).rows if row.row.code == "D1")
+    assert (line.state, line.note) == ("unchanged", "")
 
 
 def test_without_a_typing_file_the_head_keeps_what_no_column_says(cleo):
