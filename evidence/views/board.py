@@ -15,7 +15,7 @@ from evidence.policies import may_curate, may_propose
 from evidence.presenters import caret_of, scope_parts
 from evidence.search import FACETS, LABELS, Found, Query, hits_of, search_rows
 from evidence.search.columns import columns
-from evidence.search.facets import none_of, readable, unmet
+from evidence.search.facets import lever_ids, none_of, readable, unmet
 from evidence.search.meaning import is_on
 from evidence.search.near import near_levers
 from evidence.search.saved import SavedView, query_string, saved_searches
@@ -96,11 +96,16 @@ def row_list(request: HttpRequest) -> HttpResponse:
         context["lanes"] = _lanes(request, found, scope)
     if not len(found):
         context["unmet"] = unmet(columns(), found.query.filters)
-    if found.terms and not len(found):
-        context["near"] = near_levers(" ".join(found.terms))
+        context["near"] = near_levers(" ".join(_unknown_levers(found) or found.terms))
     return render_part_or_page(
         request, "evidence/row_list.html", context, part="list", status=refusal.status if refusal else 200
     )
+
+
+def _unknown_levers(found: Found) -> list[str]:
+    """What `lever:` asks for and no lever is called."""
+    asked = [wanted.values for wanted in found.query.filters if wanted.name == "lever" and not wanted.negated]
+    return [value for values in asked for value in values if not lever_ids(value)]
 
 
 def _scope(request: HttpRequest, query: Query, listed: list[dict[str, Any]]) -> dict[str, Any] | None:

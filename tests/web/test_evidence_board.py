@@ -327,6 +327,7 @@ def test_what_can_not_be_searched_for_says_what_to_do(known, designer, query, wo
         ("arch:sm_999", "No row has <code>arch:sm_999</code>. Rows have <code>cpu</code>"),
         ("-arch:sm_999 zebra", "Looked for <code>zebra</code>."),
         ("lever:nowhere", "No row has <code>lever:nowhere</code>.</p>"),
+        ("lever:fused-row-nrom zebra", 'Levers with a name like it: <a href="/evidence/levers/fused-row-norm/">'),
         ("%", "There is no word in it to look for."),
     ],
 )
