@@ -11,6 +11,7 @@ from kernels.services.runs import submit_run
 from kernels.services.specs import submit_spec
 from tests import factories as f
 from tests.api.table import ANYONE, TABLE, request_of
+from v2kb.api import parameters
 from v2kb.core.actor import Actor
 from v2kb.wire.messages import WorkerInfo
 
@@ -176,3 +177,17 @@ def test_queues_tell_what_waits(world, viewer):
     assert (busy["waiting"], busy["running"], busy["waiting_since"]) == (0, 1, None)
     Worker.objects.update(last_seen="2026-01-01T00:00:00Z")
     assert viewer.get("/workers/")["results"][0]["alive"] is False
+
+
+def test_parameters_are_worked_out_by_one_thread_at_a_time(viewer, monkeypatch):
+    """drf-spectacular's first use breaks where two threads make it: the first requests after a start arrive together."""
+    alone, create = [], parameters.SchemaGenerator.create_view
+
+    def watched(*given):
+        alone.append(parameters._declaring.locked())
+        return create(*given)
+
+    monkeypatch.setattr(parameters, "_declared", {})
+    monkeypatch.setattr(parameters.SchemaGenerator, "create_view", watched)
+    viewer.get("/me/")
+    assert alone == [True]

@@ -1,6 +1,7 @@
 """What follows the `?` of an address: a GET takes the parameters that the API document declares for it, no other."""
 
 import datetime
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from rest_framework.settings import api_settings
 
 FLAGS = ("true", "false", "1", "0")
 _declared: dict[tuple[Callable, str], dict[str, dict[str, Any]]] = {}
+_declaring = threading.Lock()
+"""drf-spectacular loads its extensions at the first request, and not for several threads at once."""
 
 
 class DeclaredParameters:
@@ -31,13 +34,18 @@ def declared(request: Request) -> dict[str, dict[str, Any]]:
     match = request.resolver_match
     key = (match.func, match.route)
     if key not in _declared:
-        generator, components = SchemaGenerator(), ComponentRegistry()  # what follows holds both weakly
-        view = generator.create_view(match.func, "GET")
-        view.request, view.swagger_fake_view = request, True
-        operation = view.schema.get_operation("/", match.route, "", "GET", components)
-        found = [each for each in operation.get("parameters", []) if each["in"] == "query"]
-        _declared[key] = {each["name"]: each["schema"] for each in found}
+        with _declaring:
+            _declared[key] = _of_document(match.func, match.route, request)
     return _declared[key]
+
+
+def _of_document(func: Callable, route: str, request: Request) -> dict[str, dict[str, Any]]:
+    generator, components = SchemaGenerator(), ComponentRegistry()  # what follows holds both weakly
+    view = generator.create_view(func, "GET")
+    view.request, view.swagger_fake_view = request, True
+    operation = view.schema.get_operation("/", route, "", "GET", components)
+    found = [each for each in operation.get("parameters", []) if each["in"] == "query"]
+    return {each["name"]: each["schema"] for each in found}
 
 
 def refuse_parameters(request: Request, known: dict[str, dict[str, Any]]) -> None:
