@@ -180,7 +180,7 @@ def test_queues_tell_what_waits(world, viewer):
 
 
 def test_parameters_are_worked_out_by_one_thread_at_a_time(viewer, monkeypatch):
-    """drf-spectacular's first use breaks where two threads make it: the first requests after a start arrive together."""
+    """drf-spectacular breaks where two threads use it first: the first requests after a start arrive together."""
     alone, create = [], parameters.SchemaGenerator.create_view
 
     def watched(*given):
