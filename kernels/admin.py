@@ -15,6 +15,12 @@ LISTS: dict[str, dict[str, list]] = {
         "search_fields": ["op__slug", "content_hash"],
     },
     "spec": {"list_display": ["code", "title", "created_by", "archived_at"], "search_fields": ["code", "title"]},
+    "specdraft": {
+        "fields": ["spec", "user", "base", "version", "updated_at"],
+        "list_display": ["spec", "user", "base", "version", "updated_at"],
+        "list_select_related": ["spec", "user", "base__spec"],
+        "search_fields": ["spec__code", "user__username"],
+    },
     "specrevision": {
         "list_display": ["spec", "number", "author", "content_hash", "created_at"],
         "list_select_related": ["spec", "author"],
@@ -75,7 +81,8 @@ LISTS: dict[str, dict[str, list]] = {
     "worker": {"list_display": ["name", "queue", "last_seen"], "list_filter": ["queue"], "search_fields": ["name"]},
 }
 
-# Every model, so that none is forgotten; `fields` leaves out key hashes and raw bytes, a job its seed secret.
+# Every model, so that none is forgotten; `fields` leaves out key hashes, raw bytes and what a draft says, a run's job
+# holds its seed secret.
 LISTS["run"]["exclude"] = ["job"]
 for model in apps.get_app_config("kernels").get_models():
     if not model._meta.auto_created:

@@ -76,6 +76,16 @@ def test_secrets_are_not_shown(world, everyman):
     assert attempt.key_hash not in page
 
 
+def test_what_somebody_drafts_is_not_shown(world, everyman):
+    model = apps.get_model("kernels.SpecDraft")
+    draft = model.objects.first()
+    model.objects.filter(pk=draft.pk).update(content={**draft.content, "summary": "half a thought"})
+    for page in (url(model, "changelist"), url(model, "change", draft.pk)):
+        shown = everyman.get(page).content.decode()
+        assert draft.user.username in shown
+        assert "half a thought" not in shown
+
+
 def test_the_admin_is_for_staff(client, make_user):
     client.force_login(make_user("ann", "administrator", "designer"))
     assert client.get(reverse("admin:index")).status_code == 302
