@@ -80,13 +80,13 @@ def covering(rows: Any, pins: Mapping[str, str]) -> list[dict[str, Any]]:
     """The rows of a document's ops with the newest contracts, and a row for each op of `pins` that has none.
 
     `pins` maps ops (slugs) to the hashes of their newest contracts. A row that names no op is of the op that its name
-    begins with (`W13 routed` of `w13-grouped-gemm-b200`), or of the only op where it is the only such row; else it
-    stays without.
+    begins with (`W13 routed` of `w13-grouped-gemm-b200`), or of the only op where it is the only such row and no other
+    row is of that op; else it stays without.
     """
     kept = [dict(row) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     unbound = [row for row in kept if not row.get("op")]
+    alone = len(unbound) == len(pins) == 1 and all(row.get("op") not in pins for row in kept)
     for row in unbound:
-        alone = len(unbound) == len(pins) == 1
         row["op"] = next(iter(pins)) if alone else _op_named(str(row.get("name", "")), pins)
     for row in kept:
         if row["op"] in pins:
