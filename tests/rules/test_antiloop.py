@@ -305,7 +305,7 @@ def test_cite_refuses_an_unaccepted_revision_and_code_without_commit():
 
 
 THE_TREE = "<tree> is the repository that holds the file, such as mpk or upstream"
-MPK_COMMIT = "<commit> is the commit of mpk at which you read it (git rev-parse HEAD)"
+MPK_COMMIT = "<commit> is the hash of the commit of mpk at which you read it (git rev-parse HEAD)"
 
 
 @pytest.mark.parametrize(
@@ -321,6 +321,10 @@ MPK_COMMIT = "<commit> is the commit of mpk at which you read it (git rev-parse 
         ({"tree": "mpk"}, "mpk:builder.py:3108-3128", "it names no commit", "mpk:builder.py@<commit>:3108-3128",
          MPK_COMMIT),
         ({"tree": "mpk", "lines": ""}, "mpk:builder.py", "it names no commit", "mpk:builder.py@<commit>", MPK_COMMIT),
+        ({"tree": "mpk", "commit": "HEAD"}, "mpk:builder.py@HEAD:3108-3128", "it names no commit",
+         "mpk:builder.py@<commit>:3108-3128", MPK_COMMIT),
+        ({"tree": "mpk", "commit": "main"}, "mpk:builder.py@main:3108-3128", "it names no commit",
+         "mpk:builder.py@<commit>:3108-3128", MPK_COMMIT),
         ({"commit": "f624d75a"}, "builder.py@f624d75a:3108-3128", "it names no tree",
          "<tree>:builder.py@f624d75a:3108-3128", THE_TREE),
         ({"tree": "mpk", "path": ""}, "mpk::3108-3128", "it names no path and no commit",

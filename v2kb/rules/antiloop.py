@@ -23,7 +23,7 @@ from v2kb.rules.antiloop_rules import (
 
 __all__ = ["GATE_RULES", "GATE_VERSION", "SPEC_LINE", "GateResult", "Line", "choice_hash", "evaluate"]
 
-GATE_VERSION = "6"
+GATE_VERSION = "7"
 SPEC_LINE = "spec"
 
 

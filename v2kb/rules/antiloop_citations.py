@@ -1,5 +1,6 @@
 """The citations of a choice: what each names, and whether it can carry the choice."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -7,6 +8,9 @@ from typing import Any
 from v2kb.rules.antiloop_facts import Row, Snapshot, Unknown, items, mapping, text
 from v2kb.rules.code_citation import code_text
 from v2kb.rules.spec_words import STANCES
+
+# The name of a branch, and HEAD, are of another commit tomorrow.
+_COMMIT_HASH = re.compile(r"[0-9a-fA-F]{6,64}")
 
 
 @dataclass(frozen=True)
@@ -65,10 +69,12 @@ def read_citation(raw: Any, path: str, snapshot: Snapshot, place: str) -> Cited:
 
 
 def _cited_code(citation: Mapping[str, Any], path: str) -> Cited:
-    """A place in code carries a choice where somebody else finds it: in a tree, at a commit."""
+    """A place in code carries a choice where somebody else finds it: in a tree, at the hash of a commit."""
     named = {name: text(citation.get(name)) for name in ("tree", "path", "commit", "lines")}
-    lacking = [name for name in ("tree", "path", "commit") if not named[name]]
     label = code_text({**named, "commit": named["commit"][:12]}) or "a place in code"
+    if not _COMMIT_HASH.fullmatch(named["commit"]):
+        named["commit"] = ""
+    lacking = [name for name in ("tree", "path", "commit") if not named[name]]
     why_not = f"it names no {' and no '.join(lacking)}" if lacking else ""
     mend = _name_the_place(named, lacking) if lacking else ""
     return Cited("code", label, not lacking, why_not, mend, path=path)
@@ -84,7 +90,7 @@ def _name_the_place(named: Mapping[str, str], lacking: list[str]) -> str:
     what = {
         "tree": "<tree> is the repository that holds the file, such as mpk or upstream",
         "path": f"<path> is the file, from the root of {tree}",
-        "commit": f"<commit> is the commit of {tree} at which you read it (git rev-parse HEAD)",
+        "commit": f"<commit> is the hash of the commit of {tree} at which you read it (git rev-parse HEAD)",
     }
     return f"write it as {shown}, where {', and '.join(what[name] for name in lacking)}"
 

@@ -362,7 +362,7 @@ class GateRule:
 
 GATE_RULES = (
     GateRule(
-        "AL1", "cite", "Each choice cites an accepted, unflagged, unsuperseded revision, a section or code.", "2", _cite
+        "AL1", "cite", "Each choice cites an accepted, unflagged, unsuperseded revision, a section or code.", "3", _cite
     ),
     GateRule("AL2", "fresh", "The pinned revision is the head, or the change since is acknowledged.", "1", _fresh),
     GateRule(
