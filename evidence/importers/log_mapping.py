@@ -11,6 +11,7 @@ from typing import Any
 from evidence.importers.log_cells import word_key
 from v2kb.rules import experiments
 from v2kb.rules.evidence import CAUSE_CLASSES, DEAD, NO_CAUSES, UNTESTED, VERDICTS, WIN
+from v2kb.rules.number_reading import unit_of_heading
 
 ENTRY, ROW, SKIP = "entry", "row", "skip"
 FIELDS = {
@@ -165,6 +166,8 @@ def _usual(header: list[str]) -> dict[str, str]:
     for name in header:
         head = _head(name)
         chosen = next((f for f, heads in HEADS.items() if head in heads and (f in MANY or f not in taken)), "")
+        if not chosen and unit_of_heading(name):
+            chosen = "number"
         columns[name] = chosen
         taken.add(chosen)
     return columns

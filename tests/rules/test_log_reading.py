@@ -333,6 +333,11 @@ def test_suggestions():
     assert suggest(["Code", "Verdict"], ["WIN"], [])[1]["words"]["win"]["as"] == "row"
 
 
+@pytest.mark.parametrize("heading", ["Time (µs)", "Time (μs)", "lat_p50_us", "Δ (%)", "BW [GB/s]"])
+def test_a_column_whose_heading_names_a_unit_is_taken_for_numbers(heading):
+    assert suggest([heading, "Lane"], [], [])[1]["columns"] == {heading: "number", "Lane": ""}
+
+
 def entry(**changes):
     read, problems = read_entry({"on": "2026-07-01", "env": "B200", "verdict": "WIN", "why": "a", **changes})
     assert not problems
