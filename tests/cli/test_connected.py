@@ -208,15 +208,23 @@ def test_what_is_no_snapshot_does_not_replace_one(site, monkeypatch):
     assert (said.code, "its hash differs" in said.err, path.read_text()) == (3, True, whole)
 
 
-def test_a_snapshot_that_still_holds_is_dated_anew_once_a_day(site):
+@pytest.mark.parametrize(
+    ("made", "says"),
+    [("2020-01-01", "days old; `v2kb sync` renews it"), ("2222-01-01", "after this machine's clock; ")],
+)
+def test_a_snapshot_that_still_holds_is_dated_anew_once_a_day(site, made, says):
+    """Its date may lie ahead too, where a clock was wrong: then nobody knows how old it is."""
     site("sync")
     path = site.folder / ".v2kb" / "snapshot.jsonl"
     head, _, rest = path.read_text().partition("\n")
-    old = json.loads(head) | {"made_at": "2020-01-01T00:00:00+00:00"}
+    old = json.loads(head) | {"made_at": f"{made}T00:00:00+00:00"}
     path.write_text(json.dumps(old, sort_keys=True, separators=(",", ":")) + "\n" + rest)
-    assert site("show", "D1").code == 4
+    shown = site("show", "D1")
+    assert (shown.code, says in shown.err) == (4, True)
+    assert site("doctor").code == 1
     assert "is what the server has" in site("sync").out
-    assert site("show", "D1").code == 0
+    shown = site("show", "D1")
+    assert (shown.code, shown.err) == (0, "note: The snapshot is less than an hour old.\n")
     assert path.read_text().partition("\n")[2] == rest
 
 

@@ -218,7 +218,7 @@ def test_start_up_loads_neither_django_nor_numpy_nor_pydantic(repository):
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     for arguments in (["show", "D3"], ["prior", "producer warp"], ["rule", "R12"], ["lever", "split-k"]):
         done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=env)
-        assert done.stderr == "[]\n", arguments
+        assert done.stderr.splitlines()[-1] == "[]", arguments
 
 
 @pytest.mark.parametrize(

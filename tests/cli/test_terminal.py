@@ -15,15 +15,17 @@ from v2kb.cli.pager import height
 
 pytestmark = pytest.mark.django_db
 MARKS = "sed s/^/P:/"
+AGE = "note: The snapshot is less than an hour old."
 SMALL = {"LINES": "10", "COLUMNS": "80", "NO_COLOR": "1"}
 
 
 def test_a_result_longer_than_the_screen_goes_through_the_pager_and_notes_come_after(repository):
     said = in_a_terminal("check", W13, "--placements", keys=True, ends=1, PAGER=MARKS, **SMALL)
-    assert all(line.startswith("P:") for line in said.splitlines())
-    said = in_a_terminal("gate", W13, keys=True, ends=0, PAGER=MARKS, **SMALL)
     *result, note = said.splitlines()
-    assert all(line.startswith("P:") for line in result)
+    assert (all(line.startswith("P:") for line in result), note) == (True, AGE)
+    said = in_a_terminal("gate", W13, keys=True, ends=0, PAGER=MARKS, **SMALL)
+    *result, note, age = said.splitlines()
+    assert (all(line.startswith("P:") for line in result), age) == (True, AGE)
     assert note.startswith("note: Taken with the newest contract")
     assert result[0] == "P:provisional: an approval is given in the app alone"
 
@@ -50,7 +52,7 @@ def test_no_pager(repository, environment, keys):
 
 def test_a_pager_of_our_own_comes_first_and_may_be_left_early(repository):
     said = in_a_terminal("show", "D3", keys=True, ends=0, V2KB_PAGER="true", PAGER=MARKS, **SMALL)
-    assert said == ""
+    assert said.splitlines() == [AGE]
 
 
 def test_json_and_what_ends_with_a_refusal_need_no_pager(repository):
@@ -66,6 +68,7 @@ def test_a_pipe_gets_each_paragraph_on_one_line_and_a_terminal_breaks_it_between
     assert len(sentence) > 200
     lines = in_a_terminal("show", "D3", **SMALL).replace("\r", "").splitlines()
     assert max(map(len, lines[1:])) <= 80
+    assert lines.pop() == AGE
     assert " ".join(" ".join(lines).split()) == " ".join(piped.split())
 
 

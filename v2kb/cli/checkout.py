@@ -12,7 +12,7 @@ from v2kb.cli.index import Index, snapshot_index
 from v2kb.rules.snapshot import SnapshotError
 
 FOLDER, CONFIG, SNAPSHOT, RECEIPTS = ".v2kb", "config.toml", "snapshot.jsonl", "receipts"
-STALE_DAYS = 14
+STALE_DAYS, CLOCKS_APART = 14, 1.0
 INIT = "Run `v2kb init --server ADDRESS` in the repository, then `v2kb sync`."
 
 
@@ -82,14 +82,27 @@ def _read(root: Path) -> Checkout:
     return Checkout(root, os.environ.get("V2KB_SERVER") or texts["server"], days, texts["env"])
 
 
+def is_old(checkout: Checkout, index: Index) -> bool:
+    """Whether the snapshot is too old, or how old can't be known: a clock was wrong by more than a day."""
+    return not -CLOCKS_APART <= age(index) <= checkout.stale_days
+
+
 def age(index: Index, now: datetime | None = None) -> float:
     """Age of a snapshot in days."""
     made = datetime.fromisoformat(index.head.made_at)
     return ((now or datetime.now(UTC)) - made).total_seconds() / 86400
 
 
+def age_note(checkout: Checkout, index: Index) -> str:
+    """How old the snapshot is, and what to do where that is too old."""
+    fix = "; `v2kb sync` renews it" if is_old(checkout, index) else ""
+    return f"note: The snapshot is {said_age(age(index))}{fix}."
+
+
 def said_age(days: float) -> str:
     """An age in words: `3 hours old`."""
+    if days < -CLOCKS_APART:
+        return f"dated {round(-days)} days after this machine's clock"
     hours = round(days * 24)
     if hours < 1:
         return "less than an hour old"

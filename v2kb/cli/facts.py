@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from v2kb.cli.checkout import NoCheckout, age, find_checkout, said_age
+from v2kb.cli.checkout import NoCheckout, age_note, find_checkout, is_old
 from v2kb.cli.exits import CLEAR, TOO_OLD, WARNINGS, CliError
 from v2kb.cli.index import Index
 from v2kb.cli.terminal import Terminal
@@ -32,6 +32,7 @@ class Facts:
     index: Index | None
     why_none: str = NOT_THERE
     is_old: bool = False
+    age: str = ""
     ops: tuple[str, ...] = ()
     left_out: dict[str, list[str]] = field(default_factory=dict)
     newest: list[str] = field(default_factory=list)
@@ -98,15 +99,13 @@ class Facts:
         return {key: line["content"] for key, line in found.items() if line is not None}
 
     def notes(self) -> list[str]:
-        """What a person must know beside the result: what was left out, and how old the snapshot is."""
+        """What a person must know beside the result: what was left out, and what was taken."""
         named = "; ".join(f"{kind} {', '.join(keys)}" for kind, keys in self.left_out.items() if keys)
         said = [f"Left out: {named}: {self.why_none}. {SYNC}"] if named else []
         if self.newest:
             said.append(f"Taken with the newest contract, for the file pins none: {', '.join(self.newest)}.")
         if _NO_OP in self.left_out:
             said.append(_NO_OP)
-        if self.is_old:
-            said.append(f"The snapshot is {said_age(age(self.index))}; `v2kb sync` renews it.")
         return said
 
     def exit_code(self, code: int) -> int:
@@ -123,13 +122,15 @@ def facts_at_hand(ops: Iterable[str] = ()) -> Facts:
     if not checkout.snapshot.exists():
         return Facts(None, f"there is no snapshot at {checkout.snapshot}", ops=tuple(ops))
     index = checkout.index()
-    return Facts(index, is_old=age(index) > checkout.stale_days, ops=tuple(ops))
+    return Facts(index, is_old=is_old(checkout, index), age=age_note(checkout, index), ops=tuple(ops))
 
 
 def say_notes(terminal: Terminal, facts: Facts) -> None:
     """Say beside the result what was left out and how old the snapshot is."""
     for note in facts.notes():
         terminal.say(f"note: {note}")
+    if facts.age:
+        terminal.say(facts.age)
 
 
 class _Known(Known):

@@ -3,7 +3,7 @@
 import argparse
 import re
 
-from v2kb.cli.checkout import age, find_checkout
+from v2kb.cli.checkout import age_note, find_checkout, is_old
 from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
 from v2kb.cli.index import SECTION, Index
 from v2kb.cli.terminal import Terminal
@@ -38,7 +38,8 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
             terminal.line(f"{section['document']}#{section['anchor']}  {number}{section['title']}")
         if len(found) > MOST:
             terminal.line(f"… and {len(found) - MOST} more")
-    return TOO_OLD if age(index) > checkout.stale_days else CLEAR
+    terminal.say(age_note(checkout, index))
+    return TOO_OLD if is_old(checkout, index) else CLEAR
 
 
 def sections_named(index: Index, what: str) -> list[Line]:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from v2kb.cli.checkout import Checkout, NoCheckout, age, find_checkout, said_age
+from v2kb.cli.checkout import Checkout, NoCheckout, age, find_checkout, is_old, said_age
 from v2kb.cli.exits import BLOCKED, CLEAR, WARNINGS, CliError
 from v2kb.cli.index import Index
 from v2kb.cli.logins import LOGIN, login_of, readable_by_others, tokens_file
@@ -133,8 +133,8 @@ def _snapshot(checkout: Checkout) -> Iterator[Line]:
         return
     head = index.head
     said = f"{said_age(days)} (change {head.change}, {head.counts.get('row', 0)} rows, sha256 {head.sha256[:12]})"
-    old = days > checkout.stale_days
-    yield Line("snapshot", DOUBT if old else GOOD, said + (f"; older than {checkout.stale_days} days" if old else ""))
+    said += f"; older than {checkout.stale_days} days" if days > checkout.stale_days else ""
+    yield Line("snapshot", DOUBT if is_old(checkout, index) else GOOD, said)
     yield _rules(index)
 
 

@@ -4,7 +4,7 @@ import argparse
 import difflib
 
 from v2kb.cli.board import Design, board_of
-from v2kb.cli.checkout import age, find_checkout
+from v2kb.cli.checkout import age_note, find_checkout, is_old
 from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
 from v2kb.cli.index import Index
 from v2kb.cli.terminal import Terminal
@@ -52,7 +52,8 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
             terminal.line(f"  {row.row['code']:<5} {row.verdict:<8} {title}{blocks}")
         if not rows:
             terminal.line("  No row counts for it.")
-    return TOO_OLD if age(index) > checkout.stale_days else CLEAR
+    terminal.say(age_note(checkout, index))
+    return TOO_OLD if is_old(checkout, index) else CLEAR
 
 
 def near_levers(index: Index, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from v2kb.cli.atomic import write_whole
 from v2kb.cli.board import Board, BoardRow, Design, NoLever, board_of
-from v2kb.cli.checkout import RECEIPTS, Checkout, age, find_checkout, said_age
+from v2kb.cli.checkout import RECEIPTS, Checkout, age, find_checkout, is_old, said_age
 from v2kb.cli.exits import BLOCKED, CLEAR, TOO_OLD, WARNINGS, CliError
 from v2kb.cli.index import Index
 from v2kb.cli.terminal import Terminal
@@ -56,7 +56,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         _text(terminal, index, board, receipt, MAX_LINES if not read.all else 10**9)
     if any(row.standing.blocks for row in board.rows):
         return BLOCKED
-    if age(index) > checkout.stale_days:
+    if is_old(checkout, index):
         return TOO_OLD
     return WARNINGS if any(row.verdict == DEAD for row in board.rows) else CLEAR
 

@@ -2,7 +2,7 @@
 
 import argparse
 
-from v2kb.cli.checkout import age, find_checkout, said_age
+from v2kb.cli.checkout import age, age_note, find_checkout, is_old, said_age
 from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.evidence import blocking_kind, cause_label, weak_dead
@@ -31,7 +31,8 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         terminal.document(row)
     else:
         _text(terminal, row, index.lever_names.get(row["content"]["lever"], row["content"]["lever"]))
-    return TOO_OLD if age(index) > checkout.stale_days else CLEAR
+    terminal.say(age_note(checkout, index))
+    return TOO_OLD if is_old(checkout, index) else CLEAR
 
 
 def _text(terminal: Terminal, row: Line, lever: str) -> None:

@@ -2,7 +2,7 @@
 
 import argparse
 
-from v2kb.cli.checkout import age, find_checkout
+from v2kb.cli.checkout import age_note, find_checkout, is_old
 from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
 from v2kb.cli.index import SECTION
 from v2kb.cli.terminal import Terminal
@@ -35,7 +35,8 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
             _text(terminal, fit, section)
         if len(found) > len(shown):
             terminal.line(f"… {len(found) - len(shown)} more with --all")
-    return TOO_OLD if age(index) > checkout.stale_days else CLEAR
+    terminal.say(age_note(checkout, index))
+    return TOO_OLD if is_old(checkout, index) else CLEAR
 
 
 def _document(fit: Fit, section: Line) -> dict:

@@ -111,7 +111,7 @@ def _held(checkout: Checkout) -> tuple[Head, dict[str, list[Line]]] | None:
 def _redated(checkout: Checkout, head: Head) -> Head:
     """Note that a snapshot still holds, once a day: its date alone changes, and with it one line of the file."""
     now = datetime.now(UTC)
-    if now - datetime.fromisoformat(head.made_at) < RENEW_DATE:
+    if abs(now - datetime.fromisoformat(head.made_at)) < RENEW_DATE:
         return head
     first, _, rest = checkout.snapshot.read_text(encoding="utf-8").partition("\n")
     dated = canonical_json(json.loads(first) | {"made_at": now.isoformat(timespec="seconds")})
