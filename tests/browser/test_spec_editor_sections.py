@@ -116,11 +116,11 @@ def test_nothing_in_a_row_lies_over_its_neighbour_and_no_word_is_cut(page: Page,
     ]
     write(designer, document)
     crowded = {}
-    for width in (1280, 1024, 900):
+    for width in (1280, 1024, 900, 400):
         page.set_viewport_size({"width": width, "height": 900})
         for slug in BY_SLUG:
             page.goto(f"{site}/specs/S2/edit/{slug}/")
-            if found := page.evaluate(CROWDED):
+            if found := page.evaluate(CROWDED) + (page.evaluate(SIDEWAYS) if width == 400 else []):
                 crowded[f"{slug} at {width}"] = found
     assert crowded == {}
     assert console == []
