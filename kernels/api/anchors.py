@@ -10,7 +10,7 @@ from kernels.filtersets import AnchorFilter
 from kernels.models import Anchor, Op
 from kernels.services import anchors
 from v2kb.core.actor import actor_from_request
-from v2kb.core.rest import SLUG, Document, Input, Text, find, read
+from v2kb.core.rest import SLUG, Document, Input, Named, Text, find, read
 
 
 class AnchorSerializer(serializers.ModelSerializer):
@@ -34,7 +34,7 @@ class NewAnchor(Input):
     """A name to plan with; a capture run pins its number."""
 
     name = serializers.SlugField(max_length=80)
-    op = serializers.SlugRelatedField(slug_field="slug", queryset=Op.objects.filter(archived_at__isnull=True))
+    op = Named(slug_field="slug", queryset=Op.objects.filter(archived_at__isnull=True))
     method = Text(max_length=300)
     metric = Text(max_length=40, default="time_us")
 

@@ -21,7 +21,7 @@ from kernels.models import Kernel, KernelVersion, Op, Spec, VersionFile
 from kernels.selectors.ladder import ladder_of
 from kernels.services import kernels
 from v2kb.core.actor import actor_from_request
-from v2kb.core.rest import AS_TEXT, NUMBER, SLUG, Input, Text, find, read
+from v2kb.core.rest import AS_TEXT, NUMBER, SLUG, Input, Named, Text, find, read
 from v2kb.wire.bundle import MAX_BUNDLE_FILES, MAX_PATH
 
 SLUG_OF_KERNEL = OpenApiParameter("slug", str, OpenApiParameter.PATH, description="Name of the kernel.")
@@ -97,9 +97,9 @@ class NewKernel(Input):
 
     slug = serializers.SlugField(max_length=80)
     title = Text(max_length=200)
-    op = serializers.SlugRelatedField(slug_field="slug", queryset=Op.objects.filter(archived_at__isnull=True))
+    op = Named(slug_field="slug", queryset=Op.objects.filter(archived_at__isnull=True))
     basis = serializers.ChoiceField(choices=Kernel.Basis.choices)
-    spec = serializers.SlugRelatedField(
+    spec = Named(
         slug_field="code", queryset=Spec.objects.filter(archived_at__isnull=True), required=False, allow_null=True
     )
 

@@ -15,7 +15,7 @@ from kernels.selectors.samples import samples_csv
 from kernels.services import runs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
-from v2kb.core.rest import AS_CSV, Document, Input, Nothing, Text, engine_of, find, read
+from v2kb.core.rest import AS_CSV, Document, Input, Named, Nothing, Text, engine_of, find, read
 
 
 class JudgementSerializer(serializers.ModelSerializer):
@@ -134,7 +134,7 @@ class NewRun(Input):
     kernel = Text(max_length=80)
     version = serializers.IntegerField(min_value=1, max_value=999_999_999)
     workloads = serializers.ListField(child=Text(max_length=80), required=False, max_length=64)
-    anchor = serializers.SlugRelatedField(
+    anchor = Named(
         slug_field="name", queryset=Anchor.objects.select_related("version"), required=False, allow_null=True
     )
     rounds = serializers.IntegerField(default=runs.DEFAULT_ROUNDS, min_value=1, max_value=1000)

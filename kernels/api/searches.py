@@ -16,7 +16,7 @@ from kernels.selectors.searches import receipts_of
 from kernels.services.searches import begin_spec, bring_decisions, record_search
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing, Refusal
-from v2kb.core.rest import Document, Input, Nothing, Text, read
+from v2kb.core.rest import Document, Input, Named, Nothing, Text, read
 from v2kb.rules.scope import read_scope
 from v2kb.rules.search_query import MAX_CHARS
 from v2kb.rules.search_receipt import DECISIONS, MAX_REASON
@@ -38,9 +38,7 @@ class Search(Input):
 
     query = Text(max_length=MAX_CHARS, required=False, allow_blank=True, default="")
     levers = serializers.ListField(child=Text(max_length=200), required=False, max_length=12)
-    op = serializers.SlugRelatedField(
-        slug_field="slug", queryset=Op.objects.select_related("head"), required=False, allow_null=True
-    )
+    op = Named(slug_field="slug", queryset=Op.objects.select_related("head"), required=False, allow_null=True)
     scope = Document(required=False)
     filters = Filters(required=False)
 

@@ -17,7 +17,7 @@ from kernels.selectors.sweeps import sweep_or_refuse
 from kernels.services import posting, specs
 from v2kb.core.actor import actor_from_request
 from v2kb.core.errors import Missing
-from v2kb.core.rest import Document, Input, Text, engine_of, find, read
+from v2kb.core.rest import Document, Input, Named, Text, engine_of, find, read
 from v2kb.rules.spec_check import check_file
 from v2kb.rules.spec_diff import spec_diff
 from v2kb.rules.spec_markdown.blocks import MAX_BYTES
@@ -225,9 +225,7 @@ class NewSpec(Input):
 
     title = Text(max_length=200)
     ops = serializers.ListField(
-        child=serializers.SlugRelatedField(
-            slug_field="slug", queryset=Op.objects.select_related("head").filter(archived_at__isnull=True)
-        ),
+        child=Named(slug_field="slug", queryset=Op.objects.select_related("head").filter(archived_at__isnull=True)),
         min_length=1,
         max_length=16,
     )

@@ -108,6 +108,16 @@ def _body(key: str, world) -> dict[str, Any]:
     return (body(world) if callable(body) else body) or {}
 
 
+def test_a_name_of_nothing_is_told_with_what_it_should_name(world, api_of):
+    dora = api_of(User.objects.get(username="dora"))
+    for path, body, field, message in (
+        ("/anchors/", {"name": "vendor", "op": "nosuch", "method": "harness"}, "op", "There is no op nosuch."),
+        ("/specs/", {"title": "One", "ops": ["nosuch"]}, "ops[0]", "There is no op nosuch."),
+    ):
+        answer = refused(dora.send("POST", path, body), 400)
+        assert [(problem["field"], problem["message"]) for problem in answer["problems"]] == [(field, message)]
+
+
 def test_a_body_of_another_kind(world, viewer, api_of):
     client = api_of(User.objects.get(username="dora"))
     for kind in ("text/plain", "application/x-www-form-urlencoded", "application/xml"):

@@ -44,7 +44,7 @@ def test_totals(check):
     _, out, _ = check(SPEC)
     assert "\nspec.md: 69,648 bytes in 5 pages, 5 regions, 9 semaphores, 8 tasks.\n" in out
     _, out, _ = check("# T\n\n## SMEM\n\n| region | size |\n|---|---|\n| A | WHAT |\n")
-    assert "spec.md: ? bytes in ? pages" in out
+    assert "spec.md: ? bytes in ? pages, 1 region, " in out
 
 
 def run_several(*files) -> int:

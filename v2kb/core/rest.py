@@ -63,6 +63,14 @@ def engine_of(who: str) -> serializers.CharField:
     )
 
 
+class Named(serializers.SlugRelatedField):
+    """A thing by its name, such as an op by its slug; whoever names none is told what kind of thing is missing."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self.error_messages["does_not_exist"] = f"There is no {self.queryset.model._meta.verbose_name} {{value}}."
+
+
 @extend_schema_field({"type": "object", "additionalProperties": True})
 class Document(serializers.Field):
     """A JSON object whose fields the domain's rules check."""

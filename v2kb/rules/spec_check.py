@@ -16,6 +16,7 @@ from v2kb.rules.spec_markdown.files import read_file
 from v2kb.rules.spec_rules import SpecReport, findings_as_document, spec_report
 from v2kb.rules.spec_words import THIS_SPEC
 from v2kb.rules.waivers import Waiver
+from v2kb.rules.words import counted
 
 CHOOSE_OP = "Choose its op in the section Overview; add the op first where it isn't there."
 CLEAR, WARNINGS, ERRORS, UNREADABLE = 0, 1, 2, 3
@@ -133,9 +134,18 @@ class FileCheck:
 
     def totals_line(self, file: str) -> str:
         """What the design takes: bytes, pages, regions, semaphores, tasks; a question mark for what has no value."""
-        values = (self.summary[name] for name in ("smem_bytes", "smem_pages", "regions", "semaphores", "tasks"))
-        size, pages, regions, semaphores, tasks = ("?" if value is None else f"{value:,}" for value in values)
-        return f"{file}: {size} bytes in {pages} pages, {regions} regions, {semaphores} semaphores, {tasks} tasks."
+        units = {
+            "smem_bytes": "byte",
+            "smem_pages": "page",
+            "regions": "region",
+            "semaphores": "semaphore",
+            "tasks": "task",
+        }
+        said = {
+            name: f"? {unit}s" if (value := self.summary[name]) is None else counted(value, unit)
+            for name, unit in units.items()
+        }
+        return f"{file}: {said.pop('smem_bytes')} in {', '.join(said.values())}."
 
     def sentence(self) -> str:
         """Counts, for the last line."""
