@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from v2kb.rules.search_expression import All, Either, Expression, Phrase, Whole
 
-RANKED_AT_MOST = 500
+RANKED_AT_MOST = 300
 """Ranking reads the words of every candidate, so that a word of nearly every entry ranks its newest entries only."""
 TITLE_WEIGHT, WHOLE_WEIGHT, BODY_WEIGHT = 5.0, 3.0, 1.0
 SATURATION, LENGTH_SHARE, USUAL_WORDS = 1.2, 0.75, 100
