@@ -88,3 +88,14 @@ def roleless(db) -> Actor:
 def nobody() -> Actor:
     """An anonymous request's Actor."""
     return Actor(user=None, kind="user", channel="page")
+
+
+@pytest.fixture
+def staff(client, make_user):
+    """Signs in a member of the staff with these roles."""
+
+    def sign_in(*roles):
+        client.force_login(make_user("-".join(["staff", *roles]), *roles, is_staff=True))
+        return client
+
+    return sign_in

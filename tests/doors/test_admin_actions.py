@@ -31,17 +31,6 @@ def names_of(obj):
 
 
 @pytest.fixture
-def staff(client, make_user):
-    """Signs in a member of the staff with these roles."""
-
-    def sign_in(*roles):
-        client.force_login(make_user("-".join(["staff", *roles]), *roles, is_staff=True))
-        return client
-
-    return sign_in
-
-
-@pytest.fixture
 def lever():
     return create_lever(f.curator(), name="Split-K", aliases=["K splitting"])
 

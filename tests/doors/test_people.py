@@ -31,17 +31,6 @@ def roles_of(user: User) -> set[str]:
     return set(user.groups.values_list("name", flat=True))
 
 
-@pytest.fixture
-def staff(client, make_user):
-    """Signs in a member of the staff with these roles."""
-
-    def sign_in(*roles):
-        client.force_login(make_user("-".join(["staff", *roles]), *roles, is_staff=True))
-        return client
-
-    return sign_in
-
-
 def test_a_curator_sees_users_and_changes_nothing_but_roles(staff, make_user):
     client = staff("curator")
     bob = make_user("bob", "viewer", "reviewer_performance", email="bob@example.org")

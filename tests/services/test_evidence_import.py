@@ -20,11 +20,6 @@ from v2kb.core.models import Activity
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
 def head(code: str) -> EvidenceRevision:
     return EvidenceRow.objects.select_related("head__lever").get(code=code).head
 

@@ -24,11 +24,6 @@ def vita(make_actor):
     return make_actor("vita", "viewer")
 
 
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
 def pinned(row):
     revision = EvidenceRevision.objects.select_related("row__head").get(pk=row.head_id)
     return revision, revision.created_at

@@ -30,11 +30,6 @@ def vera(make_user):
     return make_user("vera", "validator")
 
 
-@pytest.fixture
-def cleo(make_actor):
-    return make_actor("cleo", "curator")
-
-
 def send(row_code, author, run="R1", digest="a" * 64, grade="decides", change=CHANGE, judgement="WIN", actor=None):
     return propose_from_run(
         actor or Actor.worker("worker one"), author=author, row_code=row_code, run_id=run, result_hash=digest,

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from v2kb.cli.exits import CliError
+from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
 from v2kb.cli.index import Index, snapshot_index
+from v2kb.cli.terminal import Terminal
 from v2kb.rules.snapshot import SnapshotError
 
 FOLDER, CONFIG, SNAPSHOT, RECEIPTS = ".v2kb", "config.toml", "snapshot.jsonl", "receipts"
@@ -97,6 +98,12 @@ def age_note(checkout: Checkout, index: Index) -> str:
     """How old the snapshot is, and what to do where that is too old."""
     fix = "; `v2kb sync` renews it" if is_old(checkout, index) else ""
     return f"note: The snapshot is {said_age(age(index))}{fix}."
+
+
+def read_ended(checkout: Checkout, index: Index, terminal: Terminal) -> int:
+    """Say how old the snapshot is; the code of a read that found what it looked for."""
+    terminal.say(age_note(checkout, index))
+    return TOO_OLD if is_old(checkout, index) else CLEAR
 
 
 def said_age(days: float) -> str:

@@ -133,7 +133,7 @@ def _answered(given: Sequence[str], wanted: str, name: str, terminal: Terminal) 
 
         terminal.say(format_exc())
         said = f"v2kb is at fault: {type(error).__name__}: {error}."
-        why = CliError(said, "Report it with what stands on standard error.")
+        why = CliError(said, _OUR_FAULT)
     if terminal.json:
         terminal.document({"error": {"message": why.message, "fix": why.fix}})
     said = why.message if len(why.message) <= MOST_SAID else f"{why.message[:MOST_SAID]} …"

@@ -3,8 +3,8 @@
 import argparse
 import re
 
-from v2kb.cli.checkout import age_note, find_checkout, is_old
-from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
+from v2kb.cli.checkout import find_checkout, read_ended
+from v2kb.cli.exits import CliError
 from v2kb.cli.index import SECTION, Index
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.names import lever_key
@@ -38,8 +38,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
             terminal.line(f"{section['document']}#{section['anchor']}  {number}{section['title']}")
         if len(found) > MOST:
             terminal.line(f"… and {len(found) - MOST} more")
-    terminal.say(age_note(checkout, index))
-    return TOO_OLD if is_old(checkout, index) else CLEAR
+    return read_ended(checkout, index, terminal)
 
 
 def sections_named(index: Index, what: str) -> list[Line]:

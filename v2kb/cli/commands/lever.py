@@ -4,8 +4,8 @@ import argparse
 import difflib
 
 from v2kb.cli.board import Design, board_of
-from v2kb.cli.checkout import age_note, find_checkout, is_old
-from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
+from v2kb.cli.checkout import find_checkout, read_ended
+from v2kb.cli.exits import CliError
 from v2kb.cli.index import Index
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.names import lever_key
@@ -52,8 +52,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
             terminal.line(f"  {row.row['code']:<5} {row.verdict:<8} {title}{blocks}")
         if not rows:
             terminal.line("  No row counts for it.")
-    terminal.say(age_note(checkout, index))
-    return TOO_OLD if is_old(checkout, index) else CLEAR
+    return read_ended(checkout, index, terminal)
 
 
 def near_levers(index: Index, name: str) -> list[str]:

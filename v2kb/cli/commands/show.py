@@ -2,8 +2,8 @@
 
 import argparse
 
-from v2kb.cli.checkout import age, age_note, find_checkout, is_old, said_age
-from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
+from v2kb.cli.checkout import age, find_checkout, read_ended, said_age
+from v2kb.cli.exits import CliError
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.evidence import blocking_kind, cause_label, weak_dead
 from v2kb.rules.names import exact_codes
@@ -31,8 +31,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
         terminal.document(row)
     else:
         _text(terminal, row, index.lever_names.get(row["content"]["lever"], row["content"]["lever"]))
-    terminal.say(age_note(checkout, index))
-    return TOO_OLD if is_old(checkout, index) else CLEAR
+    return read_ended(checkout, index, terminal)
 
 
 def _text(terminal: Terminal, row: Line, lever: str) -> None:

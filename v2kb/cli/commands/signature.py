@@ -2,8 +2,8 @@
 
 import argparse
 
-from v2kb.cli.checkout import age_note, find_checkout, is_old
-from v2kb.cli.exits import CLEAR, TOO_OLD, CliError
+from v2kb.cli.checkout import find_checkout, read_ended
+from v2kb.cli.exits import CliError
 from v2kb.cli.index import SECTION
 from v2kb.cli.terminal import Terminal
 from v2kb.rules.signatures import Fit, ranked, signatures_of
@@ -35,8 +35,7 @@ def run(read: argparse.Namespace, terminal: Terminal) -> int:
             _text(terminal, fit, section)
         if len(found) > len(shown):
             terminal.line(f"… {len(found) - len(shown)} more with --all")
-    terminal.say(age_note(checkout, index))
-    return TOO_OLD if is_old(checkout, index) else CLEAR
+    return read_ended(checkout, index, terminal)
 
 
 def _document(fit: Fit, section: Line) -> dict:
