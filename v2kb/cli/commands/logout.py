@@ -6,7 +6,7 @@ import os
 from v2kb.cli.commands.login import here_or_nowhere
 from v2kb.cli.exits import CLEAR, WARNINGS, CliError
 from v2kb.cli.logins import Login, forget_login, kept_login, server_address
-from v2kb.cli.server import Server, UnknownToken, address_of, at
+from v2kb.cli.server import Server, UnknownToken, address_of, at, read_as_ours
 from v2kb.cli.terminal import Terminal
 
 EXAMPLE = "v2kb logout"
@@ -44,13 +44,12 @@ def _revoked(login: Login) -> str:
     """Revoke a token on its server; why that could not be done, or nothing. One that it does not know needs no more."""
     try:
         server = Server(login, timeout_s=ASK_S)
-        for token in server.get(at("tokens"))["results"]:
-            if login.token.startswith(token["key"]):
-                server.delete(at("tokens", token["key"]))
+        with read_as_ours(server):
+            for token in server.get(at("tokens"))["results"]:
+                if login.token.startswith(token["key"]):
+                    server.delete(at("tokens", token["key"]))
     except UnknownToken:
         return ""
     except CliError as error:
         return f"{error.message} {error.fix}".strip()
-    except (KeyError, TypeError):
-        return f"{server.address} answers, but not as v2kb does."
     return ""
